@@ -471,7 +471,7 @@ void add_attach(CLI::App& app, Run& run, WindowOptions& o) {
   CLI::App* sub =
       add_command(app, run, o, window, "attach", "Open the window on a run that is training elsewhere with --serve");
   add_option(
-      sub, "ADDRESS", "HOST:PORT", o.station,
+      sub, "ADDRESS", "HOST:PORT", o.server,
       "Address printed by train --serve; without HOST, this machine. If it requires a token, set ATTNSCOPE_TOKEN")
       ->required()
       ->check(address_form);

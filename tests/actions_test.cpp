@@ -6,8 +6,8 @@
 #include <string>
 
 #include "shell/actions.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/workspaces.h"
@@ -41,7 +41,7 @@ TEST(ActionTable, NoNameAndNoKeyIsGivenTwice) {
 }
 
 TEST(ActionTable, EveryMenuShowsItsActionsAndTheListOfKeysEveryKey) {
-  Scope scope;
+  AppState scope;
   receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, fixture_snapshot({}, 1));
   UiHarness ui;
   const UiHarness::Draw draw = [&] { draw_shell(scope, ui.textures, ui.skin); };

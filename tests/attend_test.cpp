@@ -46,24 +46,24 @@ class Attend : public testing::Test {
   static nlohmann::json json(const AttendOptions& options) { return nlohmann::json::parse(printed(options)); }
 
   // Rows of the map of that part, layer and head.
-  static nlohmann::json weights(const nlohmann::json& look, const char* part, int layer, int head) {
-    for (const auto& map : look[part])
+  static nlohmann::json weights(const nlohmann::json& inspection, const char* part, int layer, int head) {
+    for (const auto& map : inspection[part])
       if (map["layer"] == layer && map["head"] == head) return map["weights"];
     return {};
   }
 };
 
 TEST_F(Attend, CsvIsTheOneMapOfTheJson) {
-  const nlohmann::json look = json({});
+  const nlohmann::json inspection = json({});
   AttendOptions options;
   options.format = "csv";
   options.part = "encoder";
   options.layer = 2;
   options.head = 1;
   const std::string csv = printed(options);
-  const auto map = weights(look, "encoder", 2, 1);
+  const auto map = weights(inspection, "encoder", 2, 1);
   std::string expected;
-  for (const auto& token : look["source"]) expected.append(1, ',').append(token["piece"].get<std::string>());
+  for (const auto& token : inspection["source"]) expected.append(1, ',').append(token["piece"].get<std::string>());
   expected += "\n";
   EXPECT_EQ(csv.substr(0, expected.size()), expected);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), static_cast<std::ptrdiff_t>(map.size() + 1));
@@ -84,7 +84,7 @@ std::vector<std::string> fields(const std::string& line) {
 
 // Rows are what looks: of cross-attention the pieces being written; columns what is looked at.
 TEST_F(Attend, CsvHasEveryWeightInTheRowOfItsQueryAndTheColumnOfItsKey) {
-  const nlohmann::json look = json({});
+  const nlohmann::json inspection = json({});
   const auto expect_map = [&](const char* part, const char* queries, const char* keys) {
     AttendOptions options;
     options.format = "csv";
@@ -94,15 +94,15 @@ TEST_F(Attend, CsvHasEveryWeightInTheRowOfItsQueryAndTheColumnOfItsKey) {
     std::string line;
     std::getline(csv, line);
     std::vector<std::string> header = {""};
-    for (const auto& token : look[keys]) header.push_back(token["piece"]);
+    for (const auto& token : inspection[keys]) header.push_back(token["piece"]);
     EXPECT_EQ(fields(line), header) << part;
-    const auto map = weights(look, part, 1, 2);
-    ASSERT_EQ(map.size(), look[queries].size()) << part;
+    const auto map = weights(inspection, part, 1, 2);
+    ASSERT_EQ(map.size(), inspection[queries].size()) << part;
     for (std::size_t row = 0; row < map.size(); ++row) {
       ASSERT_TRUE(std::getline(csv, line)) << part;
       const std::vector<std::string> cells = fields(line);
       ASSERT_EQ(cells.size(), map[row].size() + 1);
-      EXPECT_EQ(cells[0], look[queries][row]["piece"].get<std::string>()) << part;
+      EXPECT_EQ(cells[0], inspection[queries][row]["piece"].get<std::string>()) << part;
       for (std::size_t col = 0; col < map[row].size(); ++col)
         EXPECT_NEAR(std::stod(cells[col + 1]), map[row][col].get<double>(), 1e-6) << part;
     }
@@ -114,31 +114,31 @@ TEST_F(Attend, CsvHasEveryWeightInTheRowOfItsQueryAndTheColumnOfItsKey) {
 }
 
 TEST_F(Attend, WithoutChangesThereIsNothingToCompare) {
-  const nlohmann::json look = json({});
-  EXPECT_FALSE(look.contains("untouched"));
+  const nlohmann::json inspection = json({});
+  EXPECT_FALSE(inspection.contains("untouched"));
 }
 
 TEST_F(Attend, AForcedQueryLooksAtItsKeyAlone) {
   AttendOptions options;
   options.interventions.forced = {"encoder.1.2:1->2"};
-  const nlohmann::json look = json(options);
-  const auto row = weights(look, "encoder", 1, 2)[1];
+  const nlohmann::json inspection = json(options);
+  const auto row = weights(inspection, "encoder", 1, 2)[1];
   for (std::size_t key = 0; key < row.size(); ++key) EXPECT_EQ(row[key].get<double>(), key == 2 ? 1 : 0);
-  ASSERT_TRUE(look.contains("untouched"));
-  EXPECT_EQ(look["untouched"]["output"], json({})["output"]);
+  ASSERT_TRUE(inspection.contains("untouched"));
+  EXPECT_EQ(inspection["untouched"]["output"], json({})["output"]);
 }
 
 TEST_F(Attend, AHiddenKeyGetsNothingAndTheOthersItsShare) {
   AttendOptions options;
   options.interventions.hidden = {"encoder.1.2:1->2", "encoder.1.2:1->0", "encoder.1.2:1->2"};
-  const nlohmann::json look = json(options);
-  const auto row = weights(look, "encoder", 1, 2)[1];
+  const nlohmann::json inspection = json(options);
+  const auto row = weights(inspection, "encoder", 1, 2)[1];
   double sum = 0;
   for (std::size_t key = 0; key < row.size(); ++key) sum += row[key].get<double>();
   EXPECT_EQ(row[0].get<double>(), 0);
   EXPECT_EQ(row[2].get<double>(), 0);
   EXPECT_NEAR(sum, 1, 1e-4);
-  EXPECT_TRUE(look.contains("untouched"));
+  EXPECT_TRUE(inspection.contains("untouched"));
 }
 
 TEST_F(Attend, ScoresThatAreNotDividedAreFurtherApart) {
@@ -152,9 +152,9 @@ TEST_F(Attend, ScoresThatAreNotDividedAreFurtherApart) {
   ASSERT_TRUE(plain.contains("untouched"));
   EXPECT_EQ(plain["untouched"]["gold"], divided["gold"]);
   EXPECT_NE(plain["gold"], divided["gold"]);
-  const auto entropy = [](const nlohmann::json& look) {
+  const auto entropy = [](const nlohmann::json& inspection) {
     double sum = 0;
-    for (const auto& head : look["encoder"])
+    for (const auto& head : inspection["encoder"])
       for (const auto& of_row : head["entropies"]) sum += of_row.get<double>();
     return sum;
   };

@@ -8,8 +8,8 @@
 
 #include "inside_fixture.h"
 #include "plain/position_schemes.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/inside_cards.h"
@@ -196,7 +196,7 @@ class Inside : public testing::Test {
 
   const HeadNumbers& numbers() const { return *attention.inside.numbers; }
 
-  Scope scope;
+  AppState scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "inside_fixture.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/interventions.h"
@@ -48,7 +48,7 @@ class InterventionsTest : public testing::Test {
   Interventions& interventions() { return attention.interventions; }
 
   std::shared_ptr<Snapshot> untouched = fixture_snapshot({5, 6, 2, 4});
-  Scope scope;
+  AppState scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
@@ -135,7 +135,7 @@ TEST_F(InterventionsTest, AChipTakesBackExactlyItsChange) {
   interventions().heads_off = {head, {AttentionPart::cross, 0, 1}};
   interventions().layers_off = {{true, 1}};
   interventions().replaced = {{false, 1, -1, "dog"}};
-  show(changed_look(untouched, interventions()));
+  show(changed_snapshot(untouched, interventions()));
   take_back("cross L1 H2 off");
   EXPECT_THAT(interventions().heads_off, testing::ElementsAre(head));
   EXPECT_EQ(interventions().layers_off.size(), 1U);
@@ -147,7 +147,7 @@ TEST_F(InterventionsTest, AChipTakesBackExactlyItsChange) {
 
 TEST_F(InterventionsTest, AChipShowsItsHead) {
   interventions().heads_off = {{AttentionPart::cross, 0, 1}};
-  show(changed_look(untouched, interventions()));
+  show(changed_snapshot(untouched, interventions()));
   ASSERT_TRUE(ui.click_text("cross L1 H2 off", draw));
   EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::cross, 0, 1}));
   EXPECT_EQ(interventions().heads_off.size(), 1U);
@@ -156,7 +156,7 @@ TEST_F(InterventionsTest, AChipShowsItsHead) {
 TEST_F(InterventionsTest, ClearAllTakesEverythingBack) {
   interventions().heads_off = {head};
   interventions().forced = {{head, 1, 0}};
-  show(changed_look(untouched, interventions()));
+  show(changed_snapshot(untouched, interventions()));
   // "Back to the unmodified model", and "Unmodified model" where there is little room.
   ASSERT_TRUE(ui.click_text("nmodified model", draw));
   EXPECT_TRUE(interventions().empty());
@@ -165,7 +165,7 @@ TEST_F(InterventionsTest, ClearAllTakesEverythingBack) {
 
 TEST_F(InterventionsTest, WhatCameOfItIsShownBesideTheUntouchedOutput) {
   interventions().heads_off = {head};
-  show(changed_look(untouched, interventions()));
+  show(changed_snapshot(untouched, interventions()));
   EXPECT_TRUE(ui.drew("before"));
   EXPECT_TRUE(ui.drew("autre"));
   EXPECT_TRUE(ui.drew("original output"));
@@ -219,7 +219,7 @@ TEST_F(InterventionsTest, ManyChangesAndLongSentencesAreDrawn) {
     for (int i = 0; i < size.source; ++i) interventions().forced.push_back({{AttentionPart::cross, 0, 0}, i, 0});
     interventions().replaced = {{true, 500, -1, "far away"}};
     auto snapshot = fixture_snapshot(size);
-    if (size.source > 2) snapshot = changed_look(snapshot, interventions());
+    if (size.source > 2) snapshot = changed_snapshot(snapshot, interventions());
     for (const ImVec2 window : {ImVec2(320, 240), ImVec2(1600, 1000)}) {
       ui.io().DisplaySize = window;
       show(snapshot);

@@ -5,9 +5,9 @@
 
 #include <numeric>
 
-#include "shell/looking.h"
 #include "shell/panels.h"
 #include "shell/purposes.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/controls.h"
@@ -70,7 +70,7 @@ class Levels : public testing::Test {
   // Which of the words on the screen is a row's label: the sentence's pieces are drawn later.
   static constexpr int row_label = 0;
 
-  Scope scope;
+  AppState scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   AttentionView& view = attention;
   UiHarness ui{{1600, 1000}};
@@ -435,9 +435,9 @@ TEST_F(Levels, AnotherSnapshotAndAnotherHeadMakeTheMapAnewAndNothingElse) {
 
 TEST_F(Levels, WordsMergePiecesAndKeepTheSelection) {
   auto cut = animal_snapshot(2);
-  cut->source[1].piece = "▁ani";
-  cut->source[2].piece = "mal";
-  cut->source[3].piece = "▁not";
+  cut->source[1].token = "▁ani";
+  cut->source[2].token = "mal";
+  cut->source[3].token = "▁not";
   show(cut);
   EXPECT_EQ(view.map.map.cols, 16);
   view.pinned_row = 2;
@@ -579,15 +579,15 @@ TEST_F(HugeLevels, TheMatrixThinsItsLabelsAndNamesTheCellUnderTheMouse) {
   ui.move({corner->x + 250, corner->y - 200}, draw);
   ui.frames(3, draw);
   ASSERT_GE(view.pointed_row, 0);
-  const std::string query = snapshot().source[static_cast<std::size_t>(view.pointed_row)].piece;
-  const std::string key = snapshot().source[static_cast<std::size_t>(view.pointed_col)].piece;
+  const std::string query = snapshot().source[static_cast<std::size_t>(view.pointed_row)].token;
+  const std::string key = snapshot().source[static_cast<std::size_t>(view.pointed_col)].token;
   // Beside the matrix, and in the tooltip; the test's font has no ▁.
   EXPECT_TRUE(ui.find_text(query.substr(3), 1)) << query;
   EXPECT_TRUE(ui.drew(key.substr(3))) << key;
   EXPECT_TRUE(ui.drew(fmt::format("{:.6g}", map(1, 0).at(view.pointed_row, view.pointed_col))));
   for (int i = 0; i < 40; ++i) ui.wheel({corner->x + 250, corner->y - 200}, 1, draw);
   EXPECT_GT(view.zoom.scale, 20);
-  EXPECT_EQ(snapshot().source[static_cast<std::size_t>(view.pointed_row)].piece, query);
+  EXPECT_EQ(snapshot().source[static_cast<std::size_t>(view.pointed_row)].token, query);
   EXPECT_LT(ui.vertices(), 40000);
 }
 

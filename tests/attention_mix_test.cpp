@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "measures/attention_mix.h"
+#include "analysis/attention_mix.h"
 
 namespace attnscope {
 namespace {

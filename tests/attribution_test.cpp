@@ -25,7 +25,7 @@ Model still(const ModelConfig& config) {
   torch::manual_seed(3);
   Model model = make_model(config, tokenizer().vocab_size());
   stir(*model);
-  model->stand_still();
+  model->freeze();
   return model;
 }
 
@@ -39,13 +39,13 @@ ModelConfig tiny(const std::string& architecture = "encoder-decoder") {
   return config;
 }
 
-AttributionLook look_at(SequenceModel& model, const std::string& text = "the cat sat", int output = 2) {
-  return look_at_attribution(model, tokenizer(), {text, output}, [](double) {});
+AttributionResult inspect(SequenceModel& model, const std::string& text = "the cat sat", int output = 2) {
+  return inspect_attribution(model, tokenizer(), {text, output}, [](double) {});
 }
 
-double logit_of(const AttributionLook& look, LogitPartKind kind) {
+double logit_of(const AttributionResult& inspection, LogitPartKind kind) {
   double sum = 0;
-  for (const LogitPart& part : look.parts)
+  for (const LogitPart& part : inspection.parts)
     if (part.kind == kind) sum += part.logit;
   return sum;
 }
@@ -78,13 +78,13 @@ std::vector<ModelConfig> transformers() {
 TEST(Attribution, PartsSumToTheLogit) {
   for (const ModelConfig& config : transformers()) {
     const Model model = still(config);
-    const AttributionLook look = look_at(*model);
-    ASSERT_EQ(look.problem, "");
-    ASSERT_EQ(look.parts_problem, "");
+    const AttributionResult inspection = inspect(*model);
+    ASSERT_EQ(inspection.problem, "");
+    ASSERT_EQ(inspection.parts_problem, "");
     const std::string what = config.architecture + " " + config.norm + " " + config.norm_kind;
-    EXPECT_NEAR(parts_sum(look), look.logit, 1e-4) << what;
-    EXPECT_GT(std::abs(logit_of(look, LogitPartKind::head)), 1e-3) << what;
-    const auto heads = std::ranges::count(look.parts, LogitPartKind::head, &LogitPart::kind);
+    EXPECT_NEAR(parts_sum(inspection), inspection.logit, 1e-4) << what;
+    EXPECT_GT(std::abs(logit_of(inspection, LogitPartKind::head)), 1e-3) << what;
+    const auto heads = std::ranges::count(inspection.parts, LogitPartKind::head, &LogitPart::kind);
     EXPECT_EQ(heads, config.num_decoder_layers * config.num_heads * (config.has_encoder() ? 2 : 1)) << what;
   }
 }
@@ -121,44 +121,46 @@ TEST(Attribution, IntegratedGradientsAreComplete) {
   configs.push_back(tiny("recurrent"));
   for (const ModelConfig& config : configs) {
     const Model model = still(config);
-    const AttributionLook look = look_at(*model);
-    ASSERT_EQ(look.problem, "");
-    EXPECT_LE(completeness_error(look), 0.01) << config.architecture << config.norm << config.norm_kind;
-    EXPECT_GT(std::abs(look.log_prob - look.baseline_log_prob), 1e-3) << config.architecture;
-    for (const PieceMethod& method : piece_methods(look, 0)) EXPECT_THAT(method.values, SizeIs(look.pieces.size()));
+    const AttributionResult inspection = inspect(*model);
+    ASSERT_EQ(inspection.problem, "");
+    EXPECT_LE(completeness_error(inspection), 0.01) << config.architecture << config.norm << config.norm_kind;
+    EXPECT_GT(std::abs(inspection.log_prob - inspection.baseline_log_prob), 1e-3) << config.architecture;
+    for (const TokenMethod& method : token_methods(inspection, 0))
+      EXPECT_THAT(method.values, SizeIs(inspection.tokens.size()));
   }
 }
 
-int id_of(const std::string& piece) {
+int id_of(const std::string& token) {
   for (int id = 0; id < tokenizer().vocab_size(); ++id)
-    if (tokenizer().piece(id) == piece) return id;
+    if (tokenizer().token(id) == token) return id;
   return Tokenizer::unk_id;
 }
 
-torch::Tensor ids_of_pieces(const std::vector<std::string>& pieces) {
+torch::Tensor ids_of_pieces(const std::vector<std::string>& tokens) {
   std::vector<std::int64_t> ids;
-  for (const std::string& piece : pieces) ids.push_back(id_of(piece));
+  for (const std::string& token : tokens) ids.push_back(id_of(token));
   return torch::tensor(ids).unsqueeze(0);
 }
 
 TEST(Attribution, DeletionIsARunWithoutThePiece) {
   const Model model = still(tiny());
-  const AttributionLook look = look_at(*model);
-  ASSERT_THAT(look.heads, SizeIs(4));
-  for (const ReadingHead& head : look.heads) {
+  const AttributionResult inspection = inspect(*model);
+  ASSERT_THAT(inspection.heads, SizeIs(4));
+  for (const ReadingHead& head : inspection.heads) {
     EXPECT_NEAR(std::accumulate(head.weights.begin(), head.weights.end(), 0.0), 1, rounding);
     EXPECT_THAT(head.norms, Each(testing::Gt(0)));
   }
-  EXPECT_NEAR(std::accumulate(look.rollout.begin(), look.rollout.end(), 0.0), 1, 1e-4);
-  std::vector<std::string> shorter = look.pieces;
+  EXPECT_NEAR(std::accumulate(inspection.rollout.begin(), inspection.rollout.end(), 0.0), 1, 1e-4);
+  std::vector<std::string> shorter = inspection.tokens;
   shorter.erase(shorter.begin() + 4);
   const torch::Tensor start = torch::full({1, 1}, Tokenizer::bos_id, torch::kInt64);
-  const torch::Tensor written = ids_of_pieces({look.written[0], look.written[1]});
+  const torch::Tensor written = ids_of_pieces({inspection.written[0], inspection.written[1]});
   const torch::Tensor features =
       model->decode(torch::cat({start, written}, 1), model->encode(ids_of_pieces(shorter), {}));
-  const double without = torch::log_softmax(model->logits(features)[0][-1], -1)[id_of(look.written[2])].item<double>();
-  EXPECT_NEAR(look.deletion[4], look.log_prob - without, 1e-4);
-  EXPECT_GT(std::abs(look.deletion[4]), 1e-4);
+  const double without =
+      torch::log_softmax(model->logits(features)[0][-1], -1)[id_of(inspection.written[2])].item<double>();
+  EXPECT_NEAR(inspection.deletion[4], inspection.log_prob - without, 1e-4);
+  EXPECT_GT(std::abs(inspection.deletion[4]), 1e-4);
 }
 
 // The model is deaf to a piece whose embedding it cannot tell from the unknown one: nothing comes from it.
@@ -170,24 +172,24 @@ TEST(Attribution, APieceLikeTheBaselineCountsNothing) {
     torch::Tensor rows = model->embedding_rows(EmbeddingMatrix::source);
     rows[cat].copy_(rows[Tokenizer::unk_id]);
   }
-  const AttributionLook look = look_at(*model, "the cat sat", 2);
+  const AttributionResult inspection = inspect(*model, "the cat sat", 2);
   bool found = false;
-  for (std::size_t i = 0; i < look.pieces.size(); ++i) {
-    if (look.pieces[i] != tokenizer().piece(cat)) continue;
+  for (std::size_t i = 0; i < inspection.tokens.size(); ++i) {
+    if (inspection.tokens[i] != tokenizer().token(cat)) continue;
     found = true;
-    EXPECT_NEAR(look.integrated[i], 0, 1e-6);
+    EXPECT_NEAR(inspection.integrated[i], 0, 1e-6);
   }
   EXPECT_TRUE(found);
 }
 
 TEST(Attribution, WhatCannotBeTakenApartIsSaid) {
   const Model recurrent = still(tiny("recurrent"));
-  const AttributionLook look = look_at(*recurrent);
-  EXPECT_THAT(look.parts, SizeIs(0));
-  EXPECT_THAT(look.parts_problem, HasSubstr("recurrent"));
-  EXPECT_THAT(look.integrated, SizeIs(look.pieces.size()));
+  const AttributionResult inspection = inspect(*recurrent);
+  EXPECT_THAT(inspection.parts, SizeIs(0));
+  EXPECT_THAT(inspection.parts_problem, HasSubstr("recurrent"));
+  EXPECT_THAT(inspection.integrated, SizeIs(inspection.tokens.size()));
   const Model reader = still(tiny("decoder-only"));
-  EXPECT_THAT(look_at_attribution(*reader, tokenizer(), {"", 0}, [](double) {}).problem, testing::Not(""));
+  EXPECT_THAT(inspect_attribution(*reader, tokenizer(), {"", 0}, [](double) {}).problem, testing::Not(""));
 }
 
 TEST(Attribution, RanksOfEqualValuesAreTheirMean) {
@@ -199,15 +201,15 @@ TEST(Attribution, RanksOfEqualValuesAreTheirMean) {
 }
 
 TEST(Attribution, OneSentenceSaysWhatAgrees) {
-  AttributionLook look;
-  look.written = {"a", "\u2581il"};
-  look.output = 1;
-  look.pieces = {"\u2581the", "\u2581cat", "\u2581sat", "</s>"};
-  look.deletion = {0.1, -3, 1, 0.5};
-  look.integrated = {0.2, 2, -1, 0.6};
-  look.gradient_input = {4, 1, 2, 3};
-  look.heads = {{{AttentionPart::cross, 0, 0}, {0.7, 0.1, 0.1, 0.1}, {}}};
-  const std::string sentence = attribution_sentence(look, 0);
+  AttributionResult inspection;
+  inspection.written = {"a", "\u2581il"};
+  inspection.output = 1;
+  inspection.tokens = {"\u2581the", "\u2581cat", "\u2581sat", "</s>"};
+  inspection.deletion = {0.1, -3, 1, 0.5};
+  inspection.integrated = {0.2, 2, -1, 0.6};
+  inspection.gradient_input = {4, 1, 2, 3};
+  inspection.heads = {{{AttentionPart::cross, 0, 0}, {0.7, 0.1, 0.1, 0.1}, {}}};
+  const std::string sentence = attribution_sentence(inspection, 0);
   EXPECT_THAT(sentence, HasSubstr("\u201Ccat\u201D changes log p(il) most, by +3.000"));
   EXPECT_THAT(sentence, HasSubstr("integrated gradients 1.00, weights -0.77, gradient \u00D7 input -1.00"));
 }

@@ -21,14 +21,14 @@ class AutosavesTest : public testing::Test {
   ~AutosavesTest() override { fs::remove_all(folder.parent_path()); }
 
   // Makes a run of it, as far as anybody looks at one.
-  static void fill(const HeldRun& held, std::int64_t step) {
+  static void fill(const LockedRun& held, std::int64_t step) {
     save_config(held.folder().config(), Config{});
     write_safetensors(held.folder().model(), {{{"step", std::to_string(step)}}, {}});
   }
 
   // Left by a process that is no more.
   fs::path leave(const std::string& name, std::int64_t step, int seconds_ago = 0) const {
-    const HeldRun held = autosaves.make(name);
+    const LockedRun held = autosaves.make(name);
     fill(held, step);
     fs::last_write_time(held.folder().model(), fs::file_time_type::clock::now() - std::chrono::seconds(seconds_ago));
     return held.folder().path;
@@ -44,14 +44,14 @@ TEST_F(AutosavesTest, WhereThereIsNoneNoneIsFoundAndNothingMade) {
 }
 
 TEST_F(AutosavesTest, WhatIsHeldIsNobodyElses) {
-  std::optional<HeldRun> held = autosaves.make("english-french");
+  std::optional<LockedRun> held = autosaves.make("english-french");
   fill(*held, 3120);
   EXPECT_TRUE(autosaves.contains(held->folder().path));
   EXPECT_TRUE(autosaves.left().empty());
-  const HeldRun other = autosaves.make("english-french");
+  const LockedRun other = autosaves.make("english-french");
   EXPECT_NE(other.folder().path, held->folder().path);
   held.reset();
-  const std::vector<KeptRun> left = autosaves.left();
+  const std::vector<Autosave> left = autosaves.left();
   ASSERT_EQ(left.size(), 1U);
   EXPECT_EQ(left[0].name, "english-french");
   EXPECT_EQ(left[0].step, 3120);
@@ -71,7 +71,7 @@ TEST_F(AutosavesTest, NamesOfAnySortBecomeFolders) {
 
 TEST_F(AutosavesTest, TheNewestComesFirstAndOnlySoManyAreLeft) {
   for (int i = 0; i < 25; ++i) leave("run", 100 + i, 1000 - i);
-  const std::vector<KeptRun> left = autosaves.left();
+  const std::vector<Autosave> left = autosaves.left();
   EXPECT_LE(left.size(), Autosaves::max_runs);
   EXPECT_GE(left.size(), Autosaves::max_runs - 1);
   for (std::size_t i = 0; i < left.size(); ++i) EXPECT_EQ(left[i].step, 124 - static_cast<std::int64_t>(i));

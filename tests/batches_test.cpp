@@ -102,27 +102,27 @@ TEST(Batches, OfLikeLengthOnBothSidesAreAsTheyAlwaysWere) {
 
 TEST(Batches, MeasuredInPiecesTheyAreFullAndNeverFuller) {
   const auto pairs = numbered_pairs(1000);
-  const auto batches = epoch_batches(pairs, {.pieces = 100, .order = BatchOrder::both}, 3, 0);
+  const auto batches = epoch_batches(pairs, {.tokens = 100, .order = BatchOrder::both}, 3, 0);
   EXPECT_EQ(pairs_of(batches), numbers(1000));
-  std::int64_t pieces = 0;
+  std::int64_t tokens = 0;
   for (const auto& indices : batches) {
     const Batch batch = make_batch(pairs, indices, torch::kCPU);
     const std::int64_t longest = std::max(batch.source.size(1), batch.target_in.size(1));
     EXPECT_LE(batch.source.size(0) * longest, 100);
-    pieces += batch.source.size(0) * longest;
+    tokens += batch.source.size(0) * longest;
   }
-  EXPECT_GT(pieces, 85 * static_cast<std::int64_t>(batches.size()));
+  EXPECT_GT(tokens, 85 * static_cast<std::int64_t>(batches.size()));
 }
 
 TEST(Batches, APairLongerThanABatchGoesAlone) {
   auto pairs = numbered_pairs(20);
   pairs[7].source.assign(50, 9);
   pairs[11].target.assign(60, 9);
-  const auto batches = epoch_batches(pairs, {.pieces = 20}, 1, 0);
+  const auto batches = epoch_batches(pairs, {.tokens = 20}, 1, 0);
   EXPECT_EQ(pairs_of(batches), numbers(20));
   EXPECT_THAT(batches, testing::Contains(std::vector<std::int64_t>{7}));
   EXPECT_THAT(batches, testing::Contains(std::vector<std::int64_t>{11}));
-  EXPECT_EQ(epoch_batches(pairs, {.pieces = 1}, 1, 0).size(), 20U);
+  EXPECT_EQ(epoch_batches(pairs, {.tokens = 1}, 1, 0).size(), 20U);
 }
 
 // Two thirds of the time for the pieces of a source, as many as those of the target.
@@ -130,7 +130,7 @@ TEST(Batches, PartsTakeAboutAsLong) {
   const std::vector<int> longer(19, 5), shorter(4, 5);
   std::vector<EncodedPair> pairs(50, {longer, shorter});
   pairs.insert(pairs.end(), 50, {shorter, longer});
-  const auto parts = parts_of_like_work(pairs, numbers(100), 2);
+  const auto parts = balanced_shards(pairs, numbers(100), 2);
   ASSERT_EQ(parts.size(), 2U);
   const int first = 2 * 19 + 3 * 5, second = 2 * 4 + 3 * 20;
   const auto more = static_cast<int>(parts[0].size()) - 50;  // than half of the pairs
@@ -141,7 +141,7 @@ TEST(Batches, PartsTakeAboutAsLong) {
 
 TEST(Batches, APlaceInTheSequenceIsFoundFromAnywhere) {
   const auto pairs = numbered_pairs(2000);  // several pools
-  for (const BatchRule rule : {BatchRule{.pairs = 16}, BatchRule{.pieces = 47}}) {
+  for (const BatchRule rule : {BatchRule{.pairs = 16}, BatchRule{.tokens = 47}}) {
     IndexBatches expected;
     std::set<std::size_t> counts;
     for (std::int64_t epoch = 0; epoch < 8; ++epoch) {
@@ -149,7 +149,7 @@ TEST(Batches, APlaceInTheSequenceIsFoundFromAnywhere) {
       expected.insert(expected.end(), batches.begin(), batches.end());
       counts.insert(batches.size());
     }
-    EXPECT_EQ(counts.size() > 1, rule.pieces > 0) << "the epochs of the test should differ in their number of batches";
+    EXPECT_EQ(counts.size() > 1, rule.tokens > 0) << "the epochs of the test should differ in their number of batches";
     BatchSequence walked(pairs, rule, 5);
     for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_EQ(walked.at(i), expected[i]);
     EXPECT_EQ(BatchSequence(pairs, rule, 5).at(expected.size() - 1), expected.back());

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "shell/export.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "shell/training.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
@@ -33,15 +33,15 @@ Matrix counted(int rows, int cols, float first, float step) {
 }
 
 // An LSTM of two units on the pieces of the source, whose second unit forgets less.
-std::shared_ptr<const RecurrentLook> lstm_look(const Snapshot& snapshot, bool attention) {
-  auto look = std::make_shared<RecurrentLook>();
-  look->cell = "lstm";
-  look->layers = 2;
-  look->pieces = look->source = pieces_of(snapshot.source);
-  look->written = pieces_of(snapshot.target_out);
-  const int length = static_cast<int>(look->pieces.size()), steps = static_cast<int>(look->written.size());
+std::shared_ptr<const RecurrentStates> lstm_states(const Snapshot& snapshot, bool attention) {
+  auto inspection = std::make_shared<RecurrentStates>();
+  inspection->cell = "lstm";
+  inspection->layers = 2;
+  inspection->tokens = inspection->source = texts_of(snapshot.source);
+  inspection->written = texts_of(snapshot.target_out);
+  const int length = static_cast<int>(inspection->tokens.size()), steps = static_cast<int>(inspection->written.size());
   const auto gate = [&](const char* name, const char* symbol, Matrix values) {
-    look->gates.push_back(
+    inspection->gates.push_back(
         {name, symbol, counted(length, 2, -1, 0.25F), counted(length, 2, 0.5F, 0), std::move(values)});
   };
   gate("input gate", "i", counted(length, 2, 0.1F, 0.01F));
@@ -53,14 +53,14 @@ std::shared_ptr<const RecurrentLook> lstm_look(const Snapshot& snapshot, bool at
   gate("forget gate", "f", forget);
   gate("candidate", "g", counted(length, 2, -0.5F, 0.1F));
   gate("output gate", "o", counted(length, 2, 0.3F, 0.02F));
-  look->h = counted(length, 2, -0.4F, 0.1F);
-  look->c = counted(length, 2, -0.8F, 0.2F);
-  look->first_h = look->first_c = Matrix(1, 2);
-  look->handed = counted(2, 2, -1, 0.5F);
-  look->handed_names = {"layer 1, h", "layer 1, c"};
+  inspection->h = counted(length, 2, -0.4F, 0.1F);
+  inspection->c = counted(length, 2, -0.8F, 0.2F);
+  inspection->first_h = inspection->first_c = Matrix(1, 2);
+  inspection->handed = counted(2, 2, -1, 0.5F);
+  inspection->handed_names = {"layer 1, h", "layer 1, c"};
   if (!attention) {
-    look->read_out = std::vector<std::string>(look->pieces.size(), "le chat");
-    return look;
+    inspection->read_out = std::vector<std::string>(inspection->tokens.size(), "le chat");
+    return inspection;
   }
   StateAttention states;
   states.score = "bahdanau";
@@ -70,8 +70,8 @@ std::shared_ptr<const RecurrentLook> lstm_look(const Snapshot& snapshot, bool at
   states.energies = counted(steps, length, -1, 0.1F);
   states.weights = Matrix(steps, length);
   for (float& value : states.weights.values) value = 1.0F / static_cast<float>(length);
-  look->attention.push_back(states);
-  return look;
+  inspection->attention.push_back(states);
+  return inspection;
 }
 
 class ChaptersPanel : public testing::Test {
@@ -88,7 +88,7 @@ class ChaptersPanel : public testing::Test {
     auto snapshot = snapshot_of_model(model);
     snapshot->run = run.run;
     snapshot->request = scope.asked.request;
-    if (model.is_recurrent()) snapshot->recurrent = lstm_look(*snapshot, attention);
+    if (model.is_recurrent()) snapshot->recurrent = lstm_states(*snapshot, attention);
     receive(scope, {}, snapshot);
   }
 
@@ -107,7 +107,7 @@ class ChaptersPanel : public testing::Test {
     ui.frames(3, draw);
   }
 
-  Scope scope;
+  AppState scope;
   OriginsView& view = scope.views.of<OriginsView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
@@ -145,7 +145,7 @@ TEST_F(ChaptersPanel, UnitsStandInTheOrderOfWhatTheyRemember) {
   EXPECT_TRUE(ui.drew("Unit 0 at"));
   EXPECT_TRUE(ui.drew("Each step retains 0.500"));
   ui.key(Key::right, draw);
-  EXPECT_EQ(view.recurrent.piece, 1);
+  EXPECT_EQ(view.recurrent.token, 1);
   ASSERT_TRUE(ui.click_text("in order", draw));
   ui.frames(2, draw);
   EXPECT_EQ(view.recurrent.order, (std::vector<int>{0, 1}));
@@ -166,16 +166,17 @@ TEST_F(ChaptersPanel, AttentionOverStatesOrWhyNot) {
   EXPECT_TRUE(ui.drew("le chat"));
 }
 
-GradientLook gradient_look(const Snapshot& snapshot, bool transformer) {
-  GradientLook look;
-  look.question.text = snapshot.source_text;
-  look.written = pieces_of(snapshot.target_out);
-  look.model = "LSTM";
-  look.plain.encoder = {pieces_of(snapshot.source), counted(3, static_cast<int>(snapshot.source.size()), 0.1F, 0.1F)};
-  look.plain.decoder = {pieces_of(snapshot.target_in),
-                        counted(3, static_cast<int>(snapshot.target_in.size()), 1, 0.1F)};
-  if (transformer) look.bare.push_back(look.plain);
-  return look;
+GradientResult gradient_result(const Snapshot& snapshot, bool transformer) {
+  GradientResult inspection;
+  inspection.question.text = snapshot.source_text;
+  inspection.written = texts_of(snapshot.target_out);
+  inspection.model = "LSTM";
+  inspection.plain.encoder = {texts_of(snapshot.source),
+                              counted(3, static_cast<int>(snapshot.source.size()), 0.1F, 0.1F)};
+  inspection.plain.decoder = {texts_of(snapshot.target_in),
+                              counted(3, static_cast<int>(snapshot.target_in.size()), 1, 0.1F)};
+  if (transformer) inspection.bare.push_back(inspection.plain);
+  return inspection;
 }
 
 TEST_F(ChaptersPanel, GradientsAreAskedForOnceAndDrawn) {
@@ -186,7 +187,7 @@ TEST_F(ChaptersPanel, GradientsAreAskedForOnceAndDrawn) {
     return asked && std::holds_alternative<GradientQuestion>(asked->question);
   }));
   EXPECT_EQ(scope.studies, 1U);
-  answer(gradient_look(*scope.complete.snapshot, true));
+  answer(gradient_result(*scope.complete.snapshot, true));
   EXPECT_EQ(scope.studies, 1U) << "once";
   EXPECT_TRUE(ui.drew("Gradient by layer"));
   ASSERT_EQ(view.gradients.lines.size(), 3U);
@@ -198,10 +199,10 @@ TEST_F(ChaptersPanel, GradientsAreAskedForOnceAndDrawn) {
   ui.key(Key::left, draw);
   EXPECT_EQ(scope.studies, 2U) << "of the piece before";
   keep_gradients(view.gradients);
-  answer(gradient_look(*scope.complete.snapshot, false));
+  answer(gradient_result(*scope.complete.snapshot, false));
   EXPECT_EQ(view.gradients.lines.size(), 4U);
   EXPECT_FALSE(ui.drew("Gradient by layer"));
-  GradientLook empty = gradient_look(*scope.complete.snapshot, false);
+  GradientResult empty = gradient_result(*scope.complete.snapshot, false);
   empty.problem = "The model generated no output for this sentence.";
   answer(empty);
   EXPECT_TRUE(ui.drew("The model generated no output for this sentence."));
@@ -211,52 +212,52 @@ TEST_F(ChaptersPanel, CostIsDrawnWithItsTable) {
   receive_model(ModelConfig());
   show(OriginsMode::cost);
   ASSERT_EQ(scope.studies, 1U);
-  CostLook look{128, 4, "lstm", "CPU, 1 thread", {}, 1};
+  CostResult inspection{128, 4, "lstm", "CPU, 1 thread", {}, 1};
   for (const CostLayer layer : cost_layers) {
     CostCurve curve{layer, {}};
     for (std::int64_t n = 16; n <= 256; n *= 2)
       curve.points.push_back({n, static_cast<double>(n), static_cast<double>(n), static_cast<double>(n)});
-    look.curves.push_back(curve);
+    inspection.curves.push_back(curve);
   }
-  look.curves[2].ended = "the time limit of 30 s is reached";
-  answer(look);
+  inspection.curves[2].ended = "the time limit of 30 s is reached";
+  answer(inspection);
   for (const char* text :
        {"self-attention", "recurrent (lstm)", "log_k n", "1.00", "convolution stops there", "d_model 128"})
     EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_EQ(view.cost.axis.marker, 256);
   EXPECT_FALSE(ui.drew("Other programs"));
-  look.processor_share = 0.6;
-  answer(look);
+  inspection.processor_share = 0.6;
+  answer(inspection);
   EXPECT_TRUE(ui.drew("Other programs used the processor 40 % of the time"));
   scope.layout.setup_open = scope.layout.curves_open = true;
   ui.frames(3, draw);
   for (const char* name : {"4nd\u00B2 + 2n\u00B2d", "knd\u00B2"})
     EXPECT_TRUE(ui.drew(name)) << name << " in the legend, also where it is narrow";
-  answer(CostLook());
+  answer(CostResult());
 }
 
 TEST_F(ChaptersPanel, LengthsOfOtherRunsStayBesideTheNewest) {
   receive_model(ModelConfig());
   show(OriginsMode::lengths);
   ASSERT_EQ(scope.studies, 1U);
-  LengthLook look;
-  look.model = "Transformer, sinusoidal";
-  look.trained = 12;
-  look.points = {{10, 4, 4, {1, 10}}, {20, 4, 1, {20, 10}}};
-  answer(look);
+  LengthResult inspection;
+  inspection.model = "Transformer, sinusoidal";
+  inspection.trained = 12;
+  inspection.points = {{10, 4, 4, {1, 10}}, {20, 4, 1, {20, 10}}};
+  answer(inspection);
   for (const char* text : {"up to 12 words", "Exact matches, %", "Loss, nats per token"})
     EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_EQ(view.lengths.exact.back().y, (std::vector<double>{100, 25}));
-  answer(look);
-  EXPECT_EQ(view.lengths.looks.size(), 1U) << "the same run anew";
+  answer(inspection);
+  EXPECT_EQ(view.lengths.inspections.size(), 1U) << "the same run anew";
   ++scope.run.run;
-  look.model = "Transformer, rope";
-  answer(look);
-  EXPECT_EQ(view.lengths.looks.size(), 2U);
+  inspection.model = "Transformer, rope";
+  answer(inspection);
+  EXPECT_EQ(view.lengths.inspections.size(), 2U);
   ASSERT_TRUE(ui.click_text("Clear other runs", draw));
   ui.frames(2, draw);
-  ASSERT_EQ(view.lengths.looks.size(), 1U);
-  EXPECT_EQ(view.lengths.looks.front().model, "Transformer, rope");
+  ASSERT_EQ(view.lengths.inspections.size(), 1U);
+  EXPECT_EQ(view.lengths.inspections.front().model, "Transformer, rope");
 }
 
 ModelConfig classifier_model(const std::string& reader, const std::string& pooling, std::int64_t classes = 3) {
@@ -307,13 +308,13 @@ TEST_F(ChaptersPanel, WhereTheLastStateAloneCountsPiecesAreColouredByGradient) {
   answer(three_classes());
   ui.frames(3, draw);
   EXPECT_EQ(scope.studies, 2U) << "then how far the label's loss reaches";
-  GradientLook look;
-  look.question.text = scope.complete.snapshot->source_text;
-  look.written = {"praise"};
-  look.model = "LSTM, last pooling";
-  look.plain.encoder.pieces = pieces_of(scope.complete.snapshot->source);
-  look.plain.encoder.norms = counted(2, static_cast<int>(look.plain.encoder.pieces.size()), 0.1F, 0.1F);
-  answer(look);
+  GradientResult inspection;
+  inspection.question.text = scope.complete.snapshot->source_text;
+  inspection.written = {"praise"};
+  inspection.model = "LSTM, last pooling";
+  inspection.plain.encoder.tokens = texts_of(scope.complete.snapshot->source);
+  inspection.plain.encoder.norms = counted(2, static_cast<int>(inspection.plain.encoder.tokens.size()), 0.1F, 0.1F);
+  answer(inspection);
   EXPECT_FALSE(ui.drew("Computing the gradients"));
   show(OriginsMode::through_time);
   EXPECT_TRUE(ui.drew("at each token"));
@@ -360,18 +361,18 @@ TEST_F(ChaptersPanel, ShuffledWordsStandBesideTheSentence) {
   receive_model(ModelConfig());
   ui.frames(3, draw);
   ASSERT_EQ(scope.studies, 1U);
-  OrderLook look;
-  look.question.text = "the cat sat";
-  look.positions = "sinusoidal";
-  const auto add = [&look](const std::string& text, const std::string& output, double log_prob) {
-    WordOrder& order = look.orders.emplace_back();
+  OrderResult inspection;
+  inspection.question.text = "the cat sat";
+  inspection.positions = "sinusoidal";
+  const auto add = [&inspection](const std::string& text, const std::string& output, double log_prob) {
+    WordOrder& order = inspection.orders.emplace_back();
     order.text = text;
-    order.told = {output, log_prob};
-    order.untold = {{"un chien", -3}};
+    order.with_positions = {output, log_prob};
+    order.without_positions = {{"un chien", -3}};
   };
   add("the cat sat", "le chat", -0.5);
   add("sat the cat", "assis", -9);
-  answer(look);
+  answer(inspection);
   for (const char* text : {"sat the cat", "assis", "un chien", "without positions"}) EXPECT_TRUE(ui.drew(text)) << text;
   const auto numbers = scope.layout.workspace->numbers(scope.views);
   ASSERT_TRUE(numbers);
@@ -381,21 +382,21 @@ TEST_F(ChaptersPanel, ShuffledWordsStandBesideTheSentence) {
   EXPECT_TRUE(scope.asked.interventions.no_positions);
   ui.key(Key::home, draw);
   EXPECT_EQ(scope.studies, 2U) << "shuffled anew";
-  look.problem = "There is nothing to shuffle: type at least two words.";
-  answer(look);
+  inspection.problem = "There is nothing to shuffle: type at least two words.";
+  answer(inspection);
   EXPECT_TRUE(ui.drew("nothing to shuffle"));
 }
 
 TEST_F(ChaptersPanel, HostileNumbersAreDrawn) {
   receive_model(recurrent_model("bahdanau"));
   auto broken = std::make_shared<Snapshot>(*scope.complete.snapshot);
-  auto look = std::make_shared<RecurrentLook>(*broken->recurrent);
-  for (float& value : look->h.values) value = NAN;
-  broken->recurrent = look;
+  auto inspection = std::make_shared<RecurrentStates>(*broken->recurrent);
+  for (float& value : inspection->h.values) value = NAN;
+  broken->recurrent = inspection;
   receive(scope, {}, broken);
   show(OriginsMode::cell);
   EXPECT_TRUE(ui.drew("training diverged"));
-  GradientLook gradients = gradient_look(*broken, true);
+  GradientResult gradients = gradient_result(*broken, true);
   for (float& value : gradients.plain.encoder.norms.values) value = NAN;
   show(OriginsMode::through_time);
   answer(gradients);

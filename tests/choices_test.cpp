@@ -9,7 +9,7 @@
 
 #include "model_fixture.h"
 #include "plain/decodings.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "probe/tensors.h"
 #include "tokenizer_fixture.h"
 
@@ -25,12 +25,12 @@ class Choices : public testing::TestWithParam<const char*> {
     torch::manual_seed(5);
     model = make_model(config, tokenizer().vocab_size());
     stir(*model);
-    model->stand_still();
+    model->freeze();
     Probe probe;
     probe.text = "the cat";
     probe.reference = "a dog ran";
     probe.decoding = true;
-    look_inside(*model, tokenizer(), probe, [&](Snapshot latest) { snapshot = std::move(latest); }, {});
+    inspect_model(*model, tokenizer(), probe, [&](Snapshot latest) { snapshot = std::move(latest); }, {});
     ASSERT_GT(snapshot.target_out.size(), 3U);
   }
 

@@ -7,7 +7,7 @@ EffectGrid grid(int rows, int cols, float share) {
   return {rows, cols, std::vector<Effect>(static_cast<std::size_t>(rows) * cols, {share, 1.5F, 7})};
 }
 
-Sweep fixture_sweep(Twin of, ChangeKind kind, int positions, int steps) {
+Sweep fixture_sweep(ContrastSide of, ChangeKind kind, int positions, int steps) {
   Sweep sweep;
   sweep.of = of;
   sweep.kind = kind;
@@ -33,20 +33,20 @@ Circuit fixture_circuit(const std::vector<Slot>& words, int pairs) {
   circuit.pairs = pairs;
   const std::vector<Tally> each(words.size(), tally(0, 0.25));
   circuit.places = {{0, {2}, tally(2, 1), tally(0, 0), each}, {1, {1}, tally(2, 1), tally(0, 0), each}};
-  Hop reading{.part = AttentionPart::encoder, .layer = 0, .members = {{1, 1}}, .read = {2}};
-  Hop writing{.part = AttentionPart::cross, .layer = 0, .members = {{0, 0}}, .read = {1}};
-  for (Hop* hop : {&reading, &writing}) {
-    hop->together = hop->all = tally(2, 0.93);
-    hop->alone = {tally(0, 0.01), tally(2, 0.93)};
-    hop->ways = {{ChangeKind::twin, {}, tally(2, 0.93)}, {ChangeKind::zero, {}, tally(0, 0.12)}};
+  CircuitEdge reading{.part = AttentionPart::encoder, .layer = 0, .members = {{1, 1}}, .read = {2}};
+  CircuitEdge writing{.part = AttentionPart::cross, .layer = 0, .members = {{0, 0}}, .read = {1}};
+  for (CircuitEdge* edge : {&reading, &writing}) {
+    edge->together = edge->all = tally(2, 0.93);
+    edge->alone = {tally(0, 0.01), tally(2, 0.93)};
+    edge->ways = {{ChangeKind::contrast, {}, tally(2, 0.93)}, {ChangeKind::zero, {}, tally(0, 0.12)}};
   }
   reading.ways.push_back({ChangeKind::exchange, {0, 2}, tally(2, 0.5)});
-  circuit.hops = {reading, writing};
+  circuit.edges = {reading, writing};
   circuit.decoys = {{{AttentionPart::encoder, 0, 0}, 1, 2, 0.97, 0.02, tally(0, 0.008)}};
   return circuit;
 }
 
-Sweep fixture_sweep(Twin of, const SweepQuestion& asked, float share) {
+Sweep fixture_sweep(ContrastSide of, const SweepQuestion& asked, float share) {
   Sweep sweep;
   sweep.of = of;
   if (!asked.is_exchange()) {
@@ -61,30 +61,31 @@ Sweep fixture_sweep(Twin of, const SweepQuestion& asked, float share) {
   return sweep;
 }
 
-CircuitLook fixture_look(const std::string& sentence) {
-  CircuitLook look;
-  look.question = {sentence, "because it was wide", {}};
-  look.offers = {"because it was wide", "because it was dark"};
-  const std::vector<Token> pieces = {{10, "\u2581because"}, {11, "\u2581zebra"}, {12, "\u2581tired"}, {2, "</s>"}};
-  look.facts.clean = {sentence, pieces, "parce qu'il", 7.25};
-  look.facts.corrupted = {"because it was wide", pieces, "parce qu'elle", -7.5};
-  look.facts.prefix = {{20, "\u2581parce"}};
-  look.facts.a = {21, "il"};
-  look.facts.b = {22, "elle"};
-  look.facts.words = slots_of(pieces);
-  for (const ChangeKind kind : {ChangeKind::twin, ChangeKind::zero, ChangeKind::mean})
-    for (const Twin of : {Twin::clean, Twin::corrupted}) look.sweeps.push_back(fixture_sweep(of, kind, 4, 2));
-  look.found = fixture_circuit(look.facts.words, 1);
-  return look;
+CircuitResult fixture_result(const std::string& sentence) {
+  CircuitResult inspection;
+  inspection.question = {sentence, "because it was wide", {}};
+  inspection.offers = {"because it was wide", "because it was dark"};
+  const std::vector<Token> tokens = {{10, "\u2581because"}, {11, "\u2581zebra"}, {12, "\u2581tired"}, {2, "</s>"}};
+  inspection.facts.clean = {sentence, tokens, "parce qu'il", 7.25};
+  inspection.facts.corrupted = {"because it was wide", tokens, "parce qu'elle", -7.5};
+  inspection.facts.prefix = {{20, "\u2581parce"}};
+  inspection.facts.a = {21, "il"};
+  inspection.facts.b = {22, "elle"};
+  inspection.facts.words = slots_of(tokens);
+  for (const ChangeKind kind : {ChangeKind::contrast, ChangeKind::zero, ChangeKind::mean})
+    for (const ContrastSide of : {ContrastSide::clean, ContrastSide::corrupted})
+      inspection.sweeps.push_back(fixture_sweep(of, kind, 4, 2));
+  inspection.found = fixture_circuit(inspection.facts.words, 1);
+  return inspection;
 }
 
-AttributionLook fixture_attribution(const AttributionQuestion& question) {
-  AttributionLook look{.question = question};
-  look.written = {"\u2581voil\u00E0", "\u2581il"};
-  look.output = question.output < 0 ? 1 : question.output;
-  look.logit = 4;
+AttributionResult fixture_attribution(const AttributionQuestion& question) {
+  AttributionResult inspection{.question = question};
+  inspection.written = {"\u2581voil\u00E0", "\u2581il"};
+  inspection.output = question.output < 0 ? 1 : question.output;
+  inspection.logit = 4;
   const auto part = [&](LogitPartKind kind, AttentionPart attention, int head, double logit) {
-    look.parts.push_back({kind, {attention, 0, head}, logit});
+    inspection.parts.push_back({kind, {attention, 0, head}, logit});
   };
   part(LogitPartKind::biases, AttentionPart::encoder, 0, 0.25);
   part(LogitPartKind::embedding, AttentionPart::encoder, 0, 0.5);
@@ -93,16 +94,16 @@ AttributionLook fixture_attribution(const AttributionQuestion& question) {
     part(LogitPartKind::head, attention, 1, attention == AttentionPart::cross ? 3 : -1);
   }
   part(LogitPartKind::feed_forward, AttentionPart::decoder, 0, 0.25);
-  look.pieces = {"\u2581the", "\u2581zebra", "</s>"};
-  look.log_prob = -0.5;
-  look.baseline_log_prob = -4.5;
-  look.heads = {{{AttentionPart::cross, 0, 0}, {0.5, 0.25, 0.25}, {0.6, 0.2, 0.1}},
-                {{AttentionPart::cross, 0, 1}, {0.1, 0.8, 0.1}, {0.2, 1.6, 0.1}}};
-  look.rollout = {0.3, 0.4, 0.3};
-  look.gradient_input = {0.2, 0.9, -0.1};
-  look.integrated = {1, 2.75, 0.25};
-  look.deletion = {0.5, 3.5, 0.1};
-  return look;
+  inspection.tokens = {"\u2581the", "\u2581zebra", "</s>"};
+  inspection.log_prob = -0.5;
+  inspection.baseline_log_prob = -4.5;
+  inspection.heads = {{{AttentionPart::cross, 0, 0}, {0.5, 0.25, 0.25}, {0.6, 0.2, 0.1}},
+                      {{AttentionPart::cross, 0, 1}, {0.1, 0.8, 0.1}, {0.2, 1.6, 0.1}}};
+  inspection.rollout = {0.3, 0.4, 0.3};
+  inspection.gradient_input = {0.2, 0.9, -0.1};
+  inspection.integrated = {1, 2.75, 0.25};
+  inspection.deletion = {0.5, 3.5, 0.1};
+  return inspection;
 }
 
 }  // namespace attnscope

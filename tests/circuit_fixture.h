@@ -14,12 +14,12 @@ namespace attnscope {
 Circuit fixture_circuit(const std::vector<Slot>& words, int pairs);
 
 // By an exchange or along a path, every share of the heads that read.
-Sweep fixture_sweep(Twin of, const SweepQuestion& asked, float share);
+Sweep fixture_sweep(ContrastSide of, const SweepQuestion& asked, float share);
 
 // Of that sentence and a twin.
-CircuitLook fixture_look(const std::string& sentence);
+CircuitResult fixture_result(const std::string& sentence);
 
 // Of one layer with two heads that read three pieces; "il" is the last of two pieces written.
-AttributionLook fixture_attribution(const AttributionQuestion& question);
+AttributionResult fixture_attribution(const AttributionQuestion& question);
 
 }  // namespace attnscope

@@ -11,8 +11,8 @@
 
 #include "circuit_fixture.h"
 #include "shell/export.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/view.h"
@@ -66,7 +66,7 @@ class CircuitPanel : public testing::Test {
   }
 
   std::shared_ptr<Snapshot> snapshot;
-  Scope scope;
+  AppState scope;
   CircuitView& view = scope.views.of<CircuitView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
@@ -98,7 +98,7 @@ bool is_of_the_circuit(const StudyQuestion& question) {
 TEST_F(CircuitPanel, AsksNothingWhileItIsClosed) {
   for (const Workspace& other : workspaces()) {
     if (&other == find_workspace("circuit")) continue;
-    Scope closed;
+    AppState closed;
     closed.layout.workspace = &other;
     receive(closed, {fixture_run(20), Status{Activity::training, 20, "CPU"}}, nullptr);
     receive(closed, {}, animal_snapshot());
@@ -111,18 +111,18 @@ TEST_F(CircuitPanel, AsksNothingWhileItIsClosed) {
 }
 
 TEST_F(CircuitPanel, ShowsThePlaceAndTriesAWordThatIsClicked) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   for (const char* text : {"parce qu'elle", "7.25", "after layer 1", "before layer 1", "Patch from", "0.25"})
     EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_TRUE(scope.toasts.empty());
   ASSERT_TRUE(ui.click_text("zebra", draw));
   ASSERT_THAT(studies(), SizeIs(2));
   const ChangedRun run = std::get<TrialStudy>(studies().back().question).run;
-  EXPECT_EQ(run.of, Twin::clean);
+  EXPECT_EQ(run.of, ContrastSide::clean);
   ASSERT_THAT(run.changes, SizeIs(1));
   EXPECT_EQ(run.changes[0].site, (ValueSite{ValueKind::state, AttentionPart::encoder, 1}));
   EXPECT_THAT(run.changes[0].positions, ElementsAre(1));
-  end(Trial{view.look->question, run, "parce qu'elle a tourn\u00E9", -3, 0.7});
+  end(Trial{view.inspection->question, run, "parce qu'elle a tourn\u00E9", -3, 0.7});
   EXPECT_TRUE(ui.drew("parce qu'elle a tourn\u00E9"));
   EXPECT_TRUE(ui.drew("flipped, 0.70"));
   ui.key(Key::backspace, draw);
@@ -131,7 +131,7 @@ TEST_F(CircuitPanel, ShowsThePlaceAndTriesAWordThatIsClicked) {
 }
 
 TEST_F(CircuitPanel, TheHeadsNameTheDecoy) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Heads", draw));
   EXPECT_TRUE(ui.drew("L1 H2"));
   EXPECT_TRUE(ui.drew("Decoys, strong attention with little effect: L1 H1 attends from"));
@@ -142,7 +142,7 @@ TEST_F(CircuitPanel, TheHeadsNameTheDecoy) {
 }
 
 TEST_F(CircuitPanel, ThePictureCountsOverTheCorpus) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(click_tab("Circuit"));
   ui.frames(3, draw);
   ASSERT_THAT(studies(), SizeIs(2));
@@ -152,9 +152,9 @@ TEST_F(CircuitPanel, ThePictureCountsOverTheCorpus) {
                            "swap: 2 of 2, 0.50", "attention 0.97, effect 0.01"})
     EXPECT_TRUE(ui.drew(text)) << text;
   CorpusCircuit counted;
-  counted.question = view.look->question;
+  counted.question = view.inspection->question;
   counted.tried = 58;
-  counted.found = fixture_circuit(view.look->facts.words, 32);
+  counted.found = fixture_circuit(view.inspection->facts.words, 32);
   end(counted);
   EXPECT_TRUE(ui.drew("Counted in both directions over 32 similar pairs"));
   const auto tried = [&](const char* button) {
@@ -165,7 +165,7 @@ TEST_F(CircuitPanel, ThePictureCountsOverTheCorpus) {
     EXPECT_THAT(run.changes[0].heads, ElementsAre(1));
     return run.changes[0];
   };
-  EXPECT_EQ(tried("patched: 2").kind, ChangeKind::twin);
+  EXPECT_EQ(tried("patched: 2").kind, ChangeKind::contrast);
   EXPECT_EQ(tried("zero ablation: 0").kind, ChangeKind::zero);
   const Change exchange = tried("swap: 2");
   EXPECT_EQ(exchange.kind, ChangeKind::exchange);
@@ -175,7 +175,7 @@ TEST_F(CircuitPanel, ThePictureCountsOverTheCorpus) {
 
 // The edge from "tired" up to "zebra", the label of whose head stands in its middle.
 TEST_F(CircuitPanel, AnEdgeIsCutAndPointedElsewhere) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(click_tab("Circuit"));
   ui.frames(3, draw);
   scope.commands.clear();
@@ -191,12 +191,12 @@ TEST_F(CircuitPanel, AnEdgeIsCutAndPointedElsewhere) {
     EXPECT_TRUE(ui.drew(text)) << text;
   ASSERT_TRUE(ui.click_text("patched from the other sentence", draw));
   ASSERT_THAT(studies(), SizeIs(1));
-  EXPECT_EQ(std::get<TrialStudy>(studies().back().question).run.changes[0].kind, ChangeKind::twin);
+  EXPECT_EQ(std::get<TrialStudy>(studies().back().question).run.changes[0].kind, ChangeKind::contrast);
 
   view.tried.clear();  // which names the head too
   ui.frames(2, draw);
   open();
-  EXPECT_EQ(view.menu_hop, 0);
+  EXPECT_EQ(view.menu_edge, 0);
   EXPECT_EQ(view.menu_word, 2);
   ASSERT_TRUE(ui.click_text("redirect to", draw));
   ui.frames(3, draw);
@@ -222,7 +222,7 @@ TEST(WordsBetween, AreTwoOrNone) {
 }
 
 TEST_F(CircuitPanel, AnyTwoWordsCanBeAskedFor) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("first divergence", draw));
   ui.type("la", draw);
   ui.key(Key::enter, draw);
@@ -235,7 +235,7 @@ TEST_F(CircuitPanel, AnyTwoWordsCanBeAskedFor) {
 }
 
 TEST_F(CircuitPanel, TheHeadsMapHasTheFeedForwardsToo) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Heads", draw));
   ui.frames(2, draw);
   ASSERT_EQ(view.rows.rows, 3);
@@ -248,7 +248,7 @@ TEST_F(CircuitPanel, TheHeadsMapHasTheFeedForwardsToo) {
 }
 
 TEST_F(CircuitPanel, AnExchangeIsAskedForAndShown) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Heads", draw));
   ASSERT_TRUE(ui.click_text("Swapped attention", draw));
   ui.frames(3, draw);
@@ -258,8 +258,10 @@ TEST_F(CircuitPanel, AnExchangeIsAskedForAndShown) {
   EXPECT_THAT(question.one, ElementsAre(0));
   EXPECT_THAT(question.other, ElementsAre(1));
   EXPECT_TRUE(ui.drew("Patching one head after another"));
-  end(SweepLook{
-      question, "", {fixture_sweep(Twin::clean, question, 0.3F), fixture_sweep(Twin::corrupted, question, 0.6F)}});
+  end(SweepResult{
+      question,
+      "",
+      {fixture_sweep(ContrastSide::clean, question, 0.3F), fixture_sweep(ContrastSide::corrupted, question, 0.6F)}});
   ASSERT_EQ(view.rows.rows, 2);  // heads alone have weights
   EXPECT_FLOAT_EQ(view.rows.at(0, 1), 0.3F);
   ui.frames(3, draw);
@@ -270,7 +272,7 @@ TEST_F(CircuitPanel, AnExchangeIsAskedForAndShown) {
 }
 
 TEST_F(CircuitPanel, AlongAPathOnlyWhatGoesStraightCounts) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Heads", draw));
   ui.frames(2, draw);
   ASSERT_TRUE(ui.click_text("all paths", draw));
@@ -280,10 +282,12 @@ TEST_F(CircuitPanel, AlongAPathOnlyWhatGoesStraightCounts) {
   ASSERT_TRUE(std::holds_alternative<SweepQuestion>(studies().back().question));
   const SweepQuestion question = std::get<SweepQuestion>(studies().back().question);
   EXPECT_EQ(question.end, (PathEnd{AttentionPart::cross, 0, {0}, {1}}));
-  end(SweepLook{
-      question, "", {fixture_sweep(Twin::clean, question, 0.4F), fixture_sweep(Twin::corrupted, question, 0.2F)}});
+  end(SweepResult{
+      question,
+      "",
+      {fixture_sweep(ContrastSide::clean, question, 0.4F), fixture_sweep(ContrastSide::corrupted, question, 0.2F)}});
   EXPECT_TRUE(ui.drew("embedding"));
-  EXPECT_EQ(row_name(view.row_places.front(), view.look->facts), "embedding");
+  EXPECT_EQ(row_name(view.row_places.front(), view.inspection->facts), "embedding");
   EXPECT_FLOAT_EQ(view.rows.at(0, 0), 0.4F);
   const std::size_t asked = studies().size();
   ASSERT_TRUE(ui.click_text("L1 H2", draw));  // what a path alone makes be written is not defined
@@ -291,7 +295,7 @@ TEST_F(CircuitPanel, AlongAPathOnlyWhatGoesStraightCounts) {
 }
 
 TEST_F(CircuitPanel, WhichHeadsMatterOverTheTraining) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Head importance", draw));
   ui.frames(2, draw);
   receive(scope, {StudyEnded{studies().back().study, nullptr}}, nullptr);
@@ -300,11 +304,12 @@ TEST_F(CircuitPanel, WhichHeadsMatterOverTheTraining) {
   ASSERT_TRUE(std::holds_alternative<HeadsHistoryQuestion>(studies().back().question));
   HeadsHistory history;
   for (const std::int64_t step : {100, 200, 300}) {
-    HeadsLook look{.tokens = 700, .nll = 0.5, .heads = {}, .pruning = {}};
+    HeadsResult inspection{.tokens = 700, .nll = 0.5, .heads = {}, .pruning = {}};
     for (int head = 0; head < 2; ++head)
-      look.heads.push_back({{AttentionPart::encoder, 0, head}, head == 0 ? static_cast<double>(step) / 1000 : 0, 0});
-    look.pruning = {{2, 0.5}, {1, 0.5, {AttentionPart::encoder, 0, 1}}, {0, 0.9, {AttentionPart::encoder, 0, 0}}};
-    history.points.push_back({step, look});
+      inspection.heads.push_back(
+          {{AttentionPart::encoder, 0, head}, head == 0 ? static_cast<double>(step) / 1000 : 0, 0});
+    inspection.pruning = {{2, 0.5}, {1, 0.5, {AttentionPart::encoder, 0, 1}}, {0, 0.9, {AttentionPart::encoder, 0, 0}}};
+    history.points.push_back({step, inspection});
   }
   const std::size_t asked = studies().size();
   end(history);
@@ -320,11 +325,11 @@ TEST_F(CircuitPanel, WhichHeadsMatterOverTheTraining) {
 }
 
 TEST_F(CircuitPanel, AHeadsOutputIsReplacedByWhatIsChosen) {
-  CircuitLook look = fixture_look(snapshot->source_text);
-  for (Sweep& sweep : look.sweeps)
+  CircuitResult inspection = fixture_result(snapshot->source_text);
+  for (Sweep& sweep : inspection.sweeps)
     if (sweep.kind == ChangeKind::mean)
       for (Effect& effect : sweep.encoder_rows[0].effects) effect.share = 0.5F;
-  end(look);
+  end(inspection);
   ASSERT_TRUE(ui.click_text("Heads", draw));
   EXPECT_FLOAT_EQ(view.rows.at(1, 1), 0.75F);
   ASSERT_TRUE(ui.click_text("Mean ablation", draw));
@@ -337,7 +342,7 @@ TEST_F(CircuitPanel, AHeadsOutputIsReplacedByWhatIsChosen) {
 }
 
 TEST_F(CircuitPanel, WhyThereIsAskedOfTheCircuitsHeadAndOfWhatIsChosen) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Score decomposition", draw));
   ui.frames(2, draw);
   ASSERT_TRUE(std::holds_alternative<ScoreQuestion>(studies().back().question));
@@ -362,16 +367,17 @@ TEST_F(CircuitPanel, WhyThereIsAskedOfTheCircuitsHeadAndOfWhatIsChosen) {
 }
 
 TEST_F(CircuitPanel, WhichHeadsMatterIsMeasuredOnceARunAndBarredOnTheThumbnails) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Head importance", draw));
   ui.frames(3, draw);
   ASSERT_TRUE(std::holds_alternative<HeadsQuestion>(studies().back().question));
   const std::size_t asked = studies().size();
-  HeadsLook look{.tokens = 7375, .nll = 0.5, .heads = {}, .pruning = {}};
+  HeadsResult inspection{.tokens = 7375, .nll = 0.5, .heads = {}, .pruning = {}};
   for (int head = 0; head < 2; ++head)
-    look.heads.push_back({{AttentionPart::encoder, 0, head}, head == 0 ? 0.25 : -0.0625, 1.0 - head});
-  look.pruning = {{2, 0.5}, {1, 0.4375, {AttentionPart::encoder, 0, 1}}, {0, 0.9, {AttentionPart::encoder, 0, 0}}};
-  end(look);
+    inspection.heads.push_back({{AttentionPart::encoder, 0, head}, head == 0 ? 0.25 : -0.0625, 1.0 - head});
+  inspection.pruning = {
+      {2, 0.5}, {1, 0.4375, {AttentionPart::encoder, 0, 1}}, {0, 0.9, {AttentionPart::encoder, 0, 0}}};
+  end(inspection);
   ui.frames(3, draw);
   EXPECT_THAT(studies(), SizeIs(asked));
   EXPECT_TRUE(
@@ -383,20 +389,20 @@ TEST_F(CircuitPanel, WhichHeadsMatterIsMeasuredOnceARunAndBarredOnTheThumbnails)
 }
 
 TEST(Agreement, IsTheRankCorrelation) {
-  HeadsLook look;
+  HeadsResult inspection;
   for (const auto& [exact, fast] : {std::pair(1.0, 10.0), std::pair(2.0, 30.0), std::pair(3.0, 20.0)})
-    look.heads.push_back({{}, exact, fast});
-  EXPECT_DOUBLE_EQ(agreement(look), 0.5);  // 1 − 6·2/(3·8)
-  look.heads.resize(1);
-  EXPECT_EQ(agreement(look), 0);
+    inspection.heads.push_back({{}, exact, fast});
+  EXPECT_DOUBLE_EQ(agreement(inspection), 0.5);  // 1 − 6·2/(3·8)
+  inspection.heads.resize(1);
+  EXPECT_EQ(agreement(inspection), 0);
 }
 
 TEST_F(CircuitPanel, ARecurrentNetworkHasStatesAndOneAttention) {
-  CircuitLook look = fixture_look(snapshot->source_text);
-  look.facts.recurrent = true;
-  std::erase_if(look.found.hops, [](const Hop& hop) { return hop.part != AttentionPart::cross; });
-  look.found.decoys.clear();
-  for (Sweep& sweep : look.sweeps) {
+  CircuitResult inspection = fixture_result(snapshot->source_text);
+  inspection.facts.recurrent = true;
+  std::erase_if(inspection.found.edges, [](const CircuitEdge& edge) { return edge.part != AttentionPart::cross; });
+  inspection.found.decoys.clear();
+  for (Sweep& sweep : inspection.sweeps) {
     sweep.encoder_heads = sweep.decoder_heads = sweep.encoder_feed_forward = {};
     sweep.encoder_rows.clear();
     sweep.decoder_rows.clear();
@@ -405,7 +411,7 @@ TEST_F(CircuitPanel, ARecurrentNetworkHasStatesAndOneAttention) {
     sweep.cross_rows.front().rows = 1;
     sweep.cross_rows.front().effects.resize(static_cast<std::size_t>(sweep.cross_rows.front().cols));
   }
-  end(std::move(look));
+  end(std::move(inspection));
   EXPECT_TRUE(ui.drew("Effect of patching the state after each word"));
   EXPECT_TRUE(ui.drew("decoder's states"));
   ASSERT_TRUE(ui.click_text("Heads", draw));
@@ -422,9 +428,9 @@ TEST_F(CircuitPanel, ARecurrentNetworkHasStatesAndOneAttention) {
 }
 
 TEST_F(CircuitPanel, SaysWhyThereIsNone) {
-  CircuitLook look = fixture_look(snapshot->source_text);
-  look.problem = "No circuit found: the model gives the same output for both sentences.";
-  end(look);
+  CircuitResult inspection = fixture_result(snapshot->source_text);
+  inspection.problem = "No circuit found: the model gives the same output for both sentences.";
+  end(inspection);
   EXPECT_TRUE(ui.drew("the model gives the same output for both"));
   for (const char* mode : {"Heads", "Circuit"}) {
     ASSERT_TRUE(click_tab(mode));
@@ -445,13 +451,13 @@ TEST_F(CircuitPanel, ASearchGivenUpCanBeBegunAgain) {
 }
 
 TEST_F(CircuitPanel, WhenItFormedIsAskedOnceAndDrawn) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Over training", draw));
   ui.frames(2, draw);
   ASSERT_THAT(studies(), SizeIs(2));
   const FormationStudy asked = std::get<FormationStudy>(studies().back().question);
-  EXPECT_EQ(asked.question, view.look->question);
-  EXPECT_EQ(asked.facts.prefix, view.look->facts.prefix);
+  EXPECT_EQ(asked.question, view.inspection->question);
+  EXPECT_EQ(asked.facts.prefix, view.inspection->facts.prefix);
   Formation formation{asked.question, asked.circuit, {}};
   formation.points = {{100, 0.2, {0.1, 0, 0.1}}, {200, 5, {4, 0.5, 2}}, {400, 8, {7.5, 6, 3}}};
   end(formation);
@@ -467,16 +473,16 @@ TEST_F(CircuitPanel, WhenItFormedIsAskedOnceAndDrawn) {
 }
 
 TEST_F(CircuitPanel, WithoutRecordedWeightsNobodyKnowsWhenItFormed) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Over training", draw));
   ui.frames(2, draw);
-  Formation formation{view.look->question, view.look->found, {{400, 8, {7.5, 6, 3}}}};
+  Formation formation{view.inspection->question, view.inspection->found, {{400, 8, {7.5, 6, 3}}}};
   end(formation);
   EXPECT_TRUE(ui.drew("no earlier weights were recorded"));
 }
 
 TEST_F(CircuitPanel, AnAnswerIsTakenApartWithoutATwin) {
-  end(fixture_look(snapshot->source_text));
+  end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Attribution", draw));
   ui.frames(3, draw);
   ASSERT_THAT(studies(), SizeIs(2));
@@ -511,12 +517,12 @@ TEST_F(CircuitPanel, WhatHasNoPartsIsSaidAndThePiecesAreShown) {
   ui.frames(3, draw);
   const auto asked = std::get<AttributionQuestion>(studies().back().question);
   EXPECT_EQ(asked, (AttributionQuestion{snapshot->source_text, -1})) << "no twin is known";
-  AttributionLook look = fixture_attribution(asked);
-  look.parts.clear();
-  look.heads.clear();
-  look.rollout.clear();
-  look.parts_problem = "A recurrent network has no residual stream.";
-  end(look);
+  AttributionResult inspection = fixture_attribution(asked);
+  inspection.parts.clear();
+  inspection.heads.clear();
+  inspection.rollout.clear();
+  inspection.parts_problem = "A recurrent network has no residual stream.";
+  end(inspection);
   EXPECT_TRUE(ui.drew("no residual stream"));
   EXPECT_TRUE(ui.drew("gradient \u00D7 input"));
   EXPECT_FALSE(ui.drew("rollout"));

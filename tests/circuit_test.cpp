@@ -11,12 +11,12 @@
 #include <tuple>
 #include <vector>
 
-#include "circuit/corpus_twins.h"
+#include "circuit/contrast_runs.h"
+#include "circuit/corpus_contrasts.h"
 #include "circuit/formation.h"
 #include "circuit/score_split.h"
 #include "circuit/search.h"
 #include "circuit/sweep.h"
-#include "circuit/twin_runs.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {
@@ -42,7 +42,7 @@ ModelConfig small(const std::string& architecture = "encoder-decoder") {
 Model random_model(const ModelConfig& config, int seed = 3) {
   torch::manual_seed(seed);
   Model model = make_model(config, tokenizer().vocab_size());
-  model->stand_still();
+  model->freeze();
   return model;
 }
 
@@ -55,7 +55,7 @@ Model wild_model(const ModelConfig& config) {
   return model;
 }
 
-const TwinQuestion cat_or_dog = {"the cat sat", "the dog sat", {"t", "e"}};
+const ContrastQuestion cat_or_dog = {"the cat sat", "the dog sat", {"t", "e"}};
 
 std::vector<int> all(int count) {
   std::vector<int> positions;
@@ -63,25 +63,25 @@ std::vector<int> all(int count) {
   return positions;
 }
 
-double margin(const TwinRuns& runs, const ChangedRun& run) {
+double margin(const ContrastRuns& runs, const ChangedRun& run) {
   return runs.read(std::array{run}).front().margin;
 }
 
 Change put(ValueSite site, std::vector<int> positions, std::vector<int> heads = {},
-           ChangeKind kind = ChangeKind::twin) {
+           ChangeKind kind = ChangeKind::contrast) {
   return {kind, site, std::move(heads), std::move(positions), {}, {}};
 }
 
 // ---- what a change does
 
-TEST(TwinRuns, EverythingPutInIsTheOtherRun) {
+TEST(ContrastRuns, EverythingPutInIsTheOtherRun) {
   for (const char* architecture : {"encoder-decoder", "decoder-only"}) {
     const Model model = wild_model(small(architecture));
-    const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+    const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
     const AttentionPart part = runs.facts().language_model ? AttentionPart::decoder : AttentionPart::encoder;
     ASSERT_GT(std::abs(runs.facts().effect()), 1e-3) << architecture;
     for (int layer = 0; layer <= 2; ++layer) {
-      const ChangedRun run{Twin::corrupted, {put({ValueKind::state, part, layer}, all(runs.positions(part)))}};
+      const ChangedRun run{ContrastSide::corrupted, {put({ValueKind::state, part, layer}, all(runs.positions(part)))}};
       EXPECT_NEAR(margin(runs, run), runs.facts().clean.margin, nothing) << architecture << layer;
       if (!runs.facts().language_model) {
         EXPECT_EQ(runs.written(run), runs.facts().clean.output);
@@ -90,23 +90,23 @@ TEST(TwinRuns, EverythingPutInIsTheOtherRun) {
   }
 }
 
-TEST(TwinRuns, TheSameValueChangesNothing) {
+TEST(ContrastRuns, TheSameValueChangesNothing) {
   const Model model = random_model(small());
-  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
   // Before any layer, words that both sentences have are embedded alike.
   const Slot& same = runs.facts().words.front();
   ASSERT_EQ(same.name, "the");
-  const ChangedRun embedded{Twin::clean, {put({ValueKind::state, AttentionPart::encoder, 0}, same.positions)}};
+  const ChangedRun embedded{ContrastSide::clean, {put({ValueKind::state, AttentionPart::encoder, 0}, same.positions)}};
   EXPECT_NEAR(margin(runs, embedded), runs.facts().clean.margin, 1e-6);
   // A word's weight exchanged with its own.
   Change itself = put({ValueKind::heads, AttentionPart::encoder, 0}, {5}, {0}, ChangeKind::exchange);
   itself.one = itself.other = {4};
-  EXPECT_NEAR(margin(runs, {Twin::clean, {itself}}), runs.facts().clean.margin, 1e-6);
+  EXPECT_NEAR(margin(runs, {ContrastSide::clean, {itself}}), runs.facts().clean.margin, 1e-6);
 }
 
-TEST(TwinRuns, RunsSideBySideDoNotMix) {
+TEST(ContrastRuns, RunsSideBySideDoNotMix) {
   const Model model = wild_model(small());
-  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
   std::vector<ChangedRun> many;
   for (int i = 0; i < 200; ++i) {
     const AttentionPart part = i % 3 == 0   ? AttentionPart::encoder
@@ -114,7 +114,7 @@ TEST(TwinRuns, RunsSideBySideDoNotMix) {
                                             : AttentionPart::decoder;
     const ValueSite site{ValueKind::heads, part, i % 2};
     many.push_back(
-        {i % 5 == 0 ? Twin::clean : Twin::corrupted,
+        {i % 5 == 0 ? ContrastSide::clean : ContrastSide::corrupted,
          {put(site, {i % runs.positions(part == AttentionPart::encoder ? part : AttentionPart::decoder)}, {i % 2})}});
   }
   const std::vector<Odds> together = runs.read(many);
@@ -122,31 +122,31 @@ TEST(TwinRuns, RunsSideBySideDoNotMix) {
     EXPECT_NEAR(together[i].margin, margin(runs, many[i]), nothing) << i;
 }
 
-TEST(TwinRuns, NothingFromAHeadIsTheHeadSwitchedOff) {
+TEST(ContrastRuns, NothingFromAHeadIsTheHeadSwitchedOff) {
   const Model model = wild_model(small());
-  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
   Interventions off;
   off.heads_off = {{AttentionPart::encoder, 1, 1}};
   Inspection inspection{.interventions = &off};
   std::vector<std::int64_t> source, target = {Tokenizer::bos_id};
-  for (const Token& token : runs.facts().clean.pieces) source.push_back(token.id);
+  for (const Token& token : runs.facts().clean.tokens) source.push_back(token.id);
   for (const Token& token : runs.facts().prefix) target.push_back(token.id);
   const Memory memory = model->encode(torch::tensor(source).unsqueeze(0), {}, &inspection);
   const torch::Tensor logits =
       model->logits(model->decode(torch::tensor(target).unsqueeze(0), memory, nullptr, &inspection).select(1, -1))[0];
   const ValueSite site{ValueKind::heads, AttentionPart::encoder, 1};
-  const double by_zero =
-      margin(runs, {Twin::clean, {put(site, all(runs.positions(AttentionPart::encoder)), {1}, ChangeKind::zero)}});
+  const double by_zero = margin(
+      runs, {ContrastSide::clean, {put(site, all(runs.positions(AttentionPart::encoder)), {1}, ChangeKind::zero)}});
   EXPECT_NEAR(by_zero, (logits[runs.facts().a.id] - logits[runs.facts().b.id]).item<double>(), nothing);
   EXPECT_GT(std::abs(by_zero - runs.facts().clean.margin), 1e-4);
 }
 
-TEST(TwinRuns, SaysWhyTwoSentencesAreNoTwins) {
+TEST(ContrastRuns, SaysWhyTwoSentencesAreNoTwins) {
   const Model model = random_model(small());
-  const auto problem = [&](const Model& of, const TwinQuestion& question) -> std::string {
+  const auto problem = [&](const Model& of, const ContrastQuestion& question) -> std::string {
     try {
-      const TwinRuns runs(*of, tokenizer(), question);
-    } catch (const NotTwins& error) {
+      const ContrastRuns runs(*of, tokenizer(), question);
+    } catch (const NotContrasting& error) {
       return error.what();
     }
     return "";
@@ -159,10 +159,10 @@ TEST(TwinRuns, SaysWhyTwoSentencesAreNoTwins) {
 }
 
 TEST(Slots, AreWordsAndSigns) {
-  const auto token = [](const char* piece, int id = 9) { return Token{id, piece}; };
-  const std::vector<Token> pieces = {
+  const auto token = [](const char* token, int id = 9) { return Token{id, token}; };
+  const std::vector<Token> tokens = {
       token("▁didn"), token("'"), token("t"), token("▁s"), token("qu"), token("."), token("</s>", Tokenizer::eos_id)};
-  const std::vector<Slot> slots = slots_of(pieces);
+  const std::vector<Slot> slots = slots_of(tokens);
   EXPECT_EQ(slots, (std::vector<Slot>{{"didn't", {0, 1, 2}}, {"squ", {3, 4}}, {".", {5}}, {"</s>", {6}}}));
 }
 
@@ -208,19 +208,19 @@ Model model_by_hand() {
   copy("decoder.layers.0.multihead_attn", 0, 2, 3);
   parameter(model, "output_weight")[id("t")][3] = 4;
   parameter(model, "output_weight")[id("e")][3] = -4;
-  model->stand_still();
+  model->freeze();
   return model;
 }
 
-const TwinQuestion c_or_d = {"the c sat", "the d sat", {}};
+const ContrastQuestion c_or_d = {"the c sat", "the d sat", {}};
 
 TEST(Circuit, OneHeadIsResponsibleAndTheOthersAreNot) {
   const Model model = model_by_hand();
-  const TwinRuns runs(*model, tokenizer(), c_or_d);
-  EXPECT_EQ(runs.facts().a.piece, "t");
-  EXPECT_EQ(runs.facts().b.piece, "e");
-  for (const Twin of : {Twin::clean, Twin::corrupted}) {
-    const Sweep swept = sweep(runs, of, ChangeKind::twin);
+  const ContrastRuns runs(*model, tokenizer(), c_or_d);
+  EXPECT_EQ(runs.facts().a.token, "t");
+  EXPECT_EQ(runs.facts().b.token, "e");
+  for (const ContrastSide of : {ContrastSide::clean, ContrastSide::corrupted}) {
+    const Sweep swept = sweep(runs, of, ChangeKind::contrast);
     EXPECT_GE(swept.encoder_heads.at(0, 1).share, 0.95);
     EXPECT_LE(std::abs(swept.encoder_heads.at(0, 0).share), 0.05);
     EXPECT_GE(swept.cross_heads.at(0, 0).share, 0.95);
@@ -236,14 +236,14 @@ TEST(Circuit, OneHeadIsResponsibleAndTheOthersAreNot) {
 
 TEST(Circuit, TheSearchFindsTheHeadAndNothingMore) {
   const Model model = model_by_hand();
-  const Circuit found = find_circuit({case_of(std::make_shared<const TwinRuns>(*model, tokenizer(), c_or_d))});
+  const Circuit found = find_circuit({case_of(std::make_shared<const ContrastRuns>(*model, tokenizer(), c_or_d))});
   EXPECT_EQ(found.problem, "");
-  ASSERT_THAT(found.hops, SizeIs(2));
-  EXPECT_EQ(found.hops[0].part, AttentionPart::encoder);
-  EXPECT_EQ(found.hops[0].heads(), std::vector{1});
-  EXPECT_EQ(found.hops[1].part, AttentionPart::cross);
-  EXPECT_EQ(found.hops[1].heads(), std::vector{0});
-  EXPECT_EQ(found.hops[1].together.turned(), 2);
+  ASSERT_THAT(found.edges, SizeIs(2));
+  EXPECT_EQ(found.edges[0].part, AttentionPart::encoder);
+  EXPECT_EQ(found.edges[0].heads(), std::vector{1});
+  EXPECT_EQ(found.edges[1].part, AttentionPart::cross);
+  EXPECT_EQ(found.edges[1].heads(), std::vector{0});
+  EXPECT_EQ(found.edges[1].together.turned(), 2);
   EXPECT_EQ(found.places.front().slots, std::vector{1});
   EXPECT_EQ(found.pairs, 1);
 }
@@ -257,29 +257,30 @@ TEST(Circuit, AHeadThatOnlyLooksIsADecoy) {
     projections[0][1] = 8;      // every word's query
     projections[8 + 0][0] = 8;  // "c" is what it looks for, and "d" what it looks away from
   }
-  const Circuit found = find_circuit({case_of(std::make_shared<const TwinRuns>(*model, tokenizer(), c_or_d))});
+  const Circuit found = find_circuit({case_of(std::make_shared<const ContrastRuns>(*model, tokenizer(), c_or_d))});
   ASSERT_THAT(found.decoys, SizeIs(1));
   EXPECT_EQ(found.decoys[0].place, (HeadPlace{AttentionPart::encoder, 0, 0}));
   EXPECT_EQ(found.slots[static_cast<std::size_t>(found.decoys[0].to)], "c");
   EXPECT_GT(found.decoys[0].weight, 0.9);
-  EXPECT_LT(found.decoys[0].twin_weight, 0.2);
-  EXPECT_THAT(found.hops, SizeIs(2));
+  EXPECT_LT(found.decoys[0].corrupted_weight, 0.2);
+  EXPECT_THAT(found.edges, SizeIs(2));
 }
 
 TEST(Circuit, RandomWeightsHaveNone) {
   for (const int seed : {1, 2, 3}) {
     for (const char* architecture : {"encoder-decoder", "decoder-only"}) {
       const Model model = random_model(small(architecture), seed);
-      const Circuit found = find_circuit({case_of(std::make_shared<const TwinRuns>(*model, tokenizer(), cat_or_dog))});
+      const Circuit found =
+          find_circuit({case_of(std::make_shared<const ContrastRuns>(*model, tokenizer(), cat_or_dog))});
       EXPECT_THAT(found.problem, HasSubstr("No circuit found")) << architecture << seed;
-      EXPECT_TRUE(found.hops.empty());
+      EXPECT_TRUE(found.edges.empty());
     }
   }
 }
 
 TEST(Circuit, CanBeGivenUp) {
   const Model model = model_by_hand();
-  const std::vector<TwinCase> cases = {case_of(std::make_shared<const TwinRuns>(*model, tokenizer(), c_or_d))};
+  const std::vector<ContrastCase> cases = {case_of(std::make_shared<const ContrastRuns>(*model, tokenizer(), c_or_d))};
   int called = 0;
   double last = 0;
   find_circuit(cases, [&](double fraction) {
@@ -295,9 +296,9 @@ TEST(Circuit, CanBeGivenUp) {
 
 TEST(Sweeps, OfAnExchangeAreTheExchangesOneByOne) {
   const Model model = wild_model(small());
-  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
   const SweepQuestion asked{cat_or_dog, runs.facts().words[0].positions, runs.facts().words[2].positions};
-  const Sweep swept = sweep(runs, Twin::clean, asked);
+  const Sweep swept = sweep(runs, ContrastSide::clean, asked);
   EXPECT_TRUE(swept.encoder_states.empty());  // vectors have no weights
   double most = 0;
   for (const AttentionPart part : {AttentionPart::encoder, AttentionPart::cross}) {
@@ -305,7 +306,7 @@ TEST(Sweeps, OfAnExchangeAreTheExchangesOneByOne) {
     Change change = put({ValueKind::heads, part, 1}, {query}, {1}, ChangeKind::exchange);
     change.one = asked.one;
     change.other = asked.other;
-    EXPECT_NEAR(swept.rows(part)[1].at(1, query).margin, margin(runs, {Twin::clean, {change}}), nothing);
+    EXPECT_NEAR(swept.rows(part)[1].at(1, query).margin, margin(runs, {ContrastSide::clean, {change}}), nothing);
     for (const Effect& effect : swept.heads(part).effects) most = std::max<double>(most, std::abs(effect.share));
   }
   EXPECT_GT(most, 1e-3);
@@ -343,9 +344,9 @@ TEST(Paths, AllTogetherAreTheWholeOutput) {
        {End{"encoder-decoder", encoder, {encoder}}, End{"encoder-decoder", cross, {encoder, decoder}},
         End{"decoder-only", decoder, {decoder}}}) {
     const Model model = wild_model(small(architecture));
-    const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+    const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
     const PathEnd end{part, 1, {0}, all(runs.positions(part == encoder ? encoder : decoder))};
-    ChangedRun everything{Twin::corrupted, {}};
+    ChangedRun everything{ContrastSide::corrupted, {}};
     for (const AttentionPart stack : stacks) {
       const std::vector<int> at = all(runs.positions(stack));
       const ValueSite embedded{ValueKind::state, stack, 0};
@@ -360,12 +361,12 @@ TEST(Paths, AllTogetherAreTheWholeOutput) {
         if (goes_straight(added, end)) everything.changes.push_back(put(added, at));
       }
     }
-    const ChangedRun whole{Twin::corrupted, {put({ValueKind::heads, part, 1}, end.positions, {0})}};
+    const ChangedRun whole{ContrastSide::corrupted, {put({ValueKind::heads, part, 1}, end.positions, {0})}};
     const double expected = margin(runs, whole);
     EXPECT_GT(std::abs(expected - runs.facts().corrupted.margin), 1e-3) << architecture;
     EXPECT_NEAR(runs.read(std::array{everything}, end, {}).front().margin, expected, nothing) << architecture;
     // And nothing changed arrives as nothing.
-    EXPECT_NEAR(runs.read(std::array{ChangedRun{Twin::corrupted}}, end, {}).front().margin,
+    EXPECT_NEAR(runs.read(std::array{ChangedRun{ContrastSide::corrupted}}, end, {}).front().margin,
                 runs.facts().corrupted.margin, nothing);
   }
 }
@@ -373,51 +374,53 @@ TEST(Paths, AllTogetherAreTheWholeOutput) {
 // In the model by hand the word goes by the one head alone; from it to the decoder's, and no other way.
 TEST(Paths, AreThoseOfTheModelByHand) {
   const Model model = model_by_hand();
-  const TwinRuns runs(*model, tokenizer(), c_or_d);
+  const ContrastRuns runs(*model, tokenizer(), c_or_d);
   const std::vector<int> step = {runs.positions(AttentionPart::decoder) - 1};
-  const Sweep to_writer = sweep(runs, Twin::corrupted, {c_or_d, {}, {}, {AttentionPart::cross, 0, {0}, step}});
+  const Sweep to_writer = sweep(runs, ContrastSide::corrupted, {c_or_d, {}, {}, {AttentionPart::cross, 0, {0}, step}});
   EXPECT_GE(to_writer.encoder_heads.at(0, 1).share, 0.95);
   EXPECT_LE(std::abs(to_writer.encoder_heads.at(0, 0).share), 0.05);
   for (const Effect& effect : to_writer.encoder_states.effects) EXPECT_LE(std::abs(effect.share), 0.05);
   const std::vector<int> words = all(runs.positions(AttentionPart::encoder));
-  const Sweep to_reader = sweep(runs, Twin::corrupted, {c_or_d, {}, {}, {AttentionPart::encoder, 0, {1}, words}});
+  const Sweep to_reader =
+      sweep(runs, ContrastSide::corrupted, {c_or_d, {}, {}, {AttentionPart::encoder, 0, {1}, words}});
   EXPECT_GE(to_reader.encoder_states.at(0, runs.facts().words[1].positions.back()).share, 0.95);
   EXPECT_EQ(to_reader.encoder_heads.at(0, 0).share, 0);
 }
 
 TEST(Circuit, CountsTheOtherWaysToChangeItsHeads) {
   const Model model = model_by_hand();
-  const auto runs = std::make_shared<const TwinRuns>(*model, tokenizer(), c_or_d);
+  const auto runs = std::make_shared<const ContrastRuns>(*model, tokenizer(), c_or_d);
   const Circuit found = find_circuit({case_of(runs)});
-  const Hop& hop = found.hops.front();
-  ASSERT_THAT(hop.ways, SizeIs(4));
-  EXPECT_EQ(hop.ways.front().kind, hop.kind);
-  EXPECT_EQ(hop.ways.front().tally.turned(), hop.together.turned());
-  for (const Way& way : hop.ways) {
+  const CircuitEdge& edge = found.edges.front();
+  ASSERT_THAT(edge.ways, SizeIs(4));
+  EXPECT_EQ(edge.ways.front().kind, edge.kind);
+  EXPECT_EQ(edge.ways.front().tally.turned(), edge.together.turned());
+  for (const Way& way : edge.ways) {
     std::vector<Change> changes;
-    for (const HeadRow& member : hop.members) {
-      changes.push_back(put({ValueKind::heads, hop.part, hop.layer},
+    for (const HeadRow& member : edge.members) {
+      changes.push_back(put({ValueKind::heads, edge.part, edge.layer},
                             runs->facts().words[static_cast<std::size_t>(member.slot)].positions, {member.head},
                             way.kind));
       if (way.kind != ChangeKind::exchange) continue;
       changes.back().one = runs->facts().words[static_cast<std::size_t>(way.words.at(0))].positions;
       changes.back().other = runs->facts().words[static_cast<std::size_t>(way.words.at(1))].positions;
     }
-    EXPECT_NEAR(way.tally.clean_share, runs->share(Twin::clean, margin(*runs, {Twin::clean, changes})), nothing);
-    EXPECT_NEAR(way.tally.corrupted_share, runs->share(Twin::corrupted, margin(*runs, {Twin::corrupted, changes})),
+    EXPECT_NEAR(way.tally.clean_share, runs->share(ContrastSide::clean, margin(*runs, {ContrastSide::clean, changes})),
                 nothing);
+    EXPECT_NEAR(way.tally.corrupted_share,
+                runs->share(ContrastSide::corrupted, margin(*runs, {ContrastSide::corrupted, changes})), nothing);
   }
   // Without the head nothing is brought, neither the one answer nor the other.
-  EXPECT_EQ(std::ranges::find(hop.ways, ChangeKind::zero, &Way::kind)->tally.turned(), 0);
+  EXPECT_EQ(std::ranges::find(edge.ways, ChangeKind::zero, &Way::kind)->tally.turned(), 0);
 }
 
 // ---- why one head is not enough
 
-Hop two_heads(double first, double second, double together) {
-  Hop hop{.members = {{0, 0}, {1, 0}}};
-  hop.together = {1, 1, 1, together, together};
-  hop.alone = {{1, 0, 0, first, first}, {1, 0, 0, second, second}};
-  return hop;
+CircuitEdge two_heads(double first, double second, double together) {
+  CircuitEdge edge{.members = {{0, 0}, {1, 0}}};
+  edge.together = {1, 1, 1, together, together};
+  edge.alone = {{1, 0, 0, first, first}, {1, 0, 0, second, second}};
+  return edge;
 }
 
 TEST(Circuit, SaysFromTheNumbersWhyOneHeadIsNotEnough) {
@@ -425,12 +428,12 @@ TEST(Circuit, SaysFromTheNumbersWhyOneHeadIsNotEnough) {
               HasSubstr("head 1 0.52, head 2 0.45 of the effect, together 0.96; their effects add up"));
   EXPECT_THAT(why_not_one(two_heads(0.1, 0.05, 0.96)), HasSubstr("an OR"));
   EXPECT_THAT(why_not_one(two_heads(0.9, 0.8, 0.96)), HasSubstr("their effects overlap"));
-  Hop one_way = two_heads(0.5, 0.4, 0.96);
+  CircuitEdge one_way = two_heads(0.5, 0.4, 0.96);
   one_way.clean_members = one_way.members;
   one_way.corrupted_members = {{1, 0}};
   EXPECT_THAT(why_not_one(one_way), testing::AllOf(HasSubstr("Restoring head 2 is enough to recover the answer"),
                                                    testing::Not(HasSubstr("Corrupting"))));
-  Hop one{.members = {{0, 0}}};
+  CircuitEdge one{.members = {{0, 0}}};
   one.alone = {{1, 1, 1, 1, 1}};
   EXPECT_EQ(why_not_one(one), "");
 }
@@ -438,10 +441,10 @@ TEST(Circuit, SaysFromTheNumbersWhyOneHeadIsNotEnough) {
 // Both ways there is a set that turns the answer, of the members and no larger than they.
 TEST(Circuit, TheFewestOfEitherDirectionAreMembers) {
   const Model model = model_by_hand();
-  const Circuit found = find_circuit({case_of(std::make_shared<const TwinRuns>(*model, tokenizer(), c_or_d))});
-  for (const Hop& hop : found.hops) {
-    EXPECT_EQ(hop.clean_members, hop.members);
-    EXPECT_EQ(hop.corrupted_members, hop.members);
+  const Circuit found = find_circuit({case_of(std::make_shared<const ContrastRuns>(*model, tokenizer(), c_or_d))});
+  for (const CircuitEdge& edge : found.edges) {
+    EXPECT_EQ(edge.clean_members, edge.members);
+    EXPECT_EQ(edge.corrupted_members, edge.members);
   }
 }
 
@@ -460,13 +463,13 @@ TEST_P(Scores, TheirPartsSumToWhatTheModelsWeightsSay) {
   const Model model = random_model(config);
   for (auto& parameter : model->named_parameters())  // T5's begin at 0
     if (parameter.key().ends_with("relative_attention_bias")) torch::nn::init::normal_(parameter.value());
-  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
   const AttentionPart reader = config.is_language_model() ? AttentionPart::decoder : AttentionPart::encoder;
-  for (const Twin twin : {Twin::clean, Twin::corrupted}) {
+  for (const ContrastSide contrast : {ContrastSide::clean, ContrastSide::corrupted}) {
     for (int layer = 0; layer < 2; ++layer) {
       for (int head = 0; head < 2; ++head) {
         const int from = static_cast<int>(runs.facts().words.size()) - 1;
-        const ScoreSplit split = split_score(runs, {cat_or_dog, twin, {reader, layer, head}, from, 0, from - 1});
+        const ScoreSplit split = split_score(runs, {cat_or_dog, contrast, {reader, layer, head}, from, 0, from - 1});
         ASSERT_EQ(split.problem, "");
         const int at_first = config.positions == "sinusoidal" ? 3 : 2;  // the word, its place where it is added, biases
         EXPECT_THAT(split.parts, SizeIs(static_cast<std::size_t>(at_first + 3 * layer)));
@@ -481,7 +484,7 @@ TEST_P(Scores, TheirPartsSumToWhatTheModelsWeightsSay) {
           double mean = 0, count = 0;
           for (const int query : words[static_cast<std::size_t>(from)].positions)
             for (const int key : words[static_cast<std::size_t>(slot)].positions) {
-              mean += std::log(runs.weights(twin, reader, layer)[head][query][key].item<double>());
+              mean += std::log(runs.weights(contrast, reader, layer)[head][query][key].item<double>());
               count += 1;
             }
           return mean / count;
@@ -512,21 +515,21 @@ Corpus small_corpus() {
   return corpus;
 }
 
-TEST(CorpusTwins, HaveTheWordsThatTheCorpusHasForTheOtherNoun) {
-  const TwinQuestion pair{"the cat ran to the car as it was tired.", "the cat ran to the car as it was red.", {}};
-  const std::vector<TwinQuestion> twins = twins_like(small_corpus(), pair);
-  ASSERT_THAT(twins, SizeIs(3));
-  EXPECT_EQ(twins[0].clean, "the cat ran to the car as it was red.");  // held out, and so first
-  EXPECT_EQ(twins[0].corrupted, "the cat ran to the car as it was tired.");
-  for (const TwinQuestion& twin : twins) {
-    EXPECT_THAT(twin.corrupted, HasSubstr("tired")) << twin.clean;
-    EXPECT_THAT(twin.clean, HasSubstr("ran to"));  // another verb is another kind of sentence
+TEST(CorpusContrasts, HaveTheWordsThatTheCorpusHasForTheOtherNoun) {
+  const ContrastQuestion pair{"the cat ran to the car as it was tired.", "the cat ran to the car as it was red.", {}};
+  const std::vector<ContrastQuestion> contrasts = contrasts_like(small_corpus(), pair);
+  ASSERT_THAT(contrasts, SizeIs(3));
+  EXPECT_EQ(contrasts[0].clean, "the cat ran to the car as it was red.");  // held out, and so first
+  EXPECT_EQ(contrasts[0].corrupted, "the cat ran to the car as it was tired.");
+  for (const ContrastQuestion& contrast : contrasts) {
+    EXPECT_THAT(contrast.corrupted, HasSubstr("tired")) << contrast.clean;
+    EXPECT_THAT(contrast.clean, HasSubstr("ran to"));  // another verb is another kind of sentence
   }
-  EXPECT_THAT(twins_like(small_corpus(), pair, 2), SizeIs(2));
-  EXPECT_THAT(twins_like(small_corpus(), {"the cat ran", "a dog ran", {}}), SizeIs(0));
+  EXPECT_THAT(contrasts_like(small_corpus(), pair, 2), SizeIs(2));
+  EXPECT_THAT(contrasts_like(small_corpus(), {"the cat ran", "a dog ran", {}}), SizeIs(0));
 }
 
-TEST(CorpusTwins, TheLikeliestAreOfferedFirst) {
+TEST(CorpusContrasts, TheLikeliestAreOfferedFirst) {
   Corpus corpus = small_corpus();
   corpus.train.push_back(corpus.train[1]);
   corpus.train.back().source = "the cat ran to the car as it was broken.";  // nothing else differs, as with "red"
@@ -534,29 +537,30 @@ TEST(CorpusTwins, TheLikeliestAreOfferedFirst) {
   corpus.train.back().source = "the pig hid in the van as it was red.";  // said of two things: the better known
   corpus.train.push_back(corpus.train[1]);
   corpus.train.back().source = "the cow hid by the car as it was blue.";  // three other words: of another kind
-  const std::vector<std::string> offered = twins_of(corpus, "the cat ran to the car as it was tired.");
+  const std::vector<std::string> offered = contrasts_of(corpus, "the cat ran to the car as it was tired.");
   const std::string start = "the cat ran to the car as it was ";
   ASSERT_GE(offered.size(), 3U);
   EXPECT_THAT(std::vector(offered.begin(), offered.begin() + 3),
               testing::ElementsAre(start + "red.", start + "broken.", start + "old."));
-  EXPECT_THAT(twins_of(corpus, "the cat ran to the car as it was tired.", 1), SizeIs(1));
-  EXPECT_THAT(twins_of(corpus, "the end."), SizeIs(0));
+  EXPECT_THAT(contrasts_of(corpus, "the cat ran to the car as it was tired.", 1), SizeIs(1));
+  EXPECT_THAT(contrasts_of(corpus, "the end."), SizeIs(0));
 }
 
-TEST(CorpusTwins, OfTheFirstSentenceIsTheOneThatEverybodyKnows) {
+TEST(CorpusContrasts, OfTheFirstSentenceIsTheOneThatEverybodyKnows) {
   CorpusConfig config;
   const std::string tired = "The animal didn't cross the street because it was too tired.";
   const std::string wide = "The animal didn't cross the street because it was too wide.";
   for (const int edition : {1, 2, 3, 4, 5, 6}) {
     config.edition = edition;
-    EXPECT_THAT(twins_of(load_corpus(config), tired, 1), testing::ElementsAre(wide)) << edition;
+    EXPECT_THAT(contrasts_of(load_corpus(config), tired, 1), testing::ElementsAre(wide)) << edition;
   }
-  EXPECT_THAT(twins_of(load_corpus(config), wide, 1), testing::ElementsAre(tired)) << "she was tired, too, but not it";
+  EXPECT_THAT(contrasts_of(load_corpus(config), wide, 1), testing::ElementsAre(tired))
+      << "she was tired, too, but not it";
 }
 
-TEST(CorpusTwins, AreCountedWhereTheModelTellsThemApart) {
+TEST(CorpusContrasts, AreCountedWhereTheModelTellsThemApart) {
   const Model model = model_by_hand();
-  const TwinRuns runs(*model, tokenizer(), c_or_d);
+  const ContrastRuns runs(*model, tokenizer(), c_or_d);
   const CorpusCases found =
       cases_like(*model, tokenizer(), runs.facts(),
                  {{"the c ran", "the d ran", {}}, {"the d mat", "the c mat", {}}, {"the t ran", "the e ran", {}}});
@@ -566,7 +570,7 @@ TEST(CorpusTwins, AreCountedWhereTheModelTellsThemApart) {
   EXPECT_EQ(found.cases[0].slots[1].name, "c…");
   const Circuit circuit = find_circuit(found.cases);
   EXPECT_EQ(circuit.pairs, 2);
-  EXPECT_EQ(circuit.hops.front().together.turned(), 4);
+  EXPECT_EQ(circuit.edges.front().together.turned(), 4);
 }
 
 // ---- over training
@@ -574,11 +578,11 @@ TEST(CorpusTwins, AreCountedWhereTheModelTellsThemApart) {
 // All vectors at once carry the whole difference, in whatever model; none of them nothing.
 TEST(Formation, OfAllWordsIsTheWholeDifferenceInAnyModel) {
   Model last = wild_model(small());
-  const TwinRuns runs(*last, tokenizer(), cat_or_dog);
+  const ContrastRuns runs(*last, tokenizer(), cat_or_dog);
   FormationStudy study{cat_or_dog, runs.facts(), {}};
   const int words = static_cast<int>(runs.facts().words.size());
   study.circuit.places = {{.layer = 2, .slots = all(words), .together = {}, .rest = {}, .each = {}}};
-  study.circuit.hops = {{.part = AttentionPart::cross, .layer = 1, .members = {}}};
+  study.circuit.edges = {{.part = AttentionPart::cross, .layer = 1, .members = {}}};
   for (const int seed : {3, 4, 5}) {
     Model earlier = random_model(small(), seed);
     const FormationPoint point = formation_point(*earlier, tokenizer(), study, 100 * seed);
@@ -591,10 +595,10 @@ TEST(Formation, OfAllWordsIsTheWholeDifferenceInAnyModel) {
 
 TEST(Formation, OfPartsThatTheModelDoesNotHaveIsRefused) {
   Model model = wild_model(small());
-  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
   FormationStudy whole{cat_or_dog, runs.facts(), {}};
   whole.circuit.places = {{.layer = 2, .slots = {0}, .together = {}, .rest = {}, .each = {}}};
-  whole.circuit.hops = {{.part = AttentionPart::cross, .layer = 1, .members = {{.head = 1, .slot = 1}}}};
+  whole.circuit.edges = {{.part = AttentionPart::cross, .layer = 1, .members = {{.head = 1, .slot = 1}}}};
   EXPECT_NO_THROW(formation_point(*model, tokenizer(), whole, 1));
   const std::vector<std::function<void(FormationStudy&)>> faults = {
       [](FormationStudy& it) { it.facts.a.id = 1 << 20; },
@@ -607,27 +611,27 @@ TEST(Formation, OfPartsThatTheModelDoesNotHaveIsRefused) {
       [](FormationStudy& it) { it.circuit.places[0].layer = 3; },
       [](FormationStudy& it) { it.circuit.places[0].layer = -1; },
       [](FormationStudy& it) { it.circuit.places[0].slots = {99}; },
-      [](FormationStudy& it) { it.circuit.hops[0].layer = 2; },
-      [](FormationStudy& it) { it.circuit.hops[0].members[0].head = 2; },
-      [](FormationStudy& it) { it.circuit.hops[0].members[0].slot = 2; },
-      [](FormationStudy& it) { it.circuit.hops[0].members[0].slot = -1; },
-      [](FormationStudy& it) { it.circuit.hops[0].kind = ChangeKind::exchange; },
+      [](FormationStudy& it) { it.circuit.edges[0].layer = 2; },
+      [](FormationStudy& it) { it.circuit.edges[0].members[0].head = 2; },
+      [](FormationStudy& it) { it.circuit.edges[0].members[0].slot = 2; },
+      [](FormationStudy& it) { it.circuit.edges[0].members[0].slot = -1; },
+      [](FormationStudy& it) { it.circuit.edges[0].kind = ChangeKind::exchange; },
       [](FormationStudy& it) {
-        it.circuit.hops[0] = {.part = AttentionPart::encoder, .kind = ChangeKind::exchange, .read = {0, 99}};
+        it.circuit.edges[0] = {.part = AttentionPart::encoder, .kind = ChangeKind::exchange, .read = {0, 99}};
       }};
   for (std::size_t i = 0; i < faults.size(); ++i) {
     FormationStudy study = whole;
     faults[i](study);
-    EXPECT_THROW(formation_point(*model, tokenizer(), study, 1), NotTwins) << i;
+    EXPECT_THROW(formation_point(*model, tokenizer(), study, 1), NotContrasting) << i;
   }
 }
 
 // The step asked about is the last model's, whatever the earlier one would have written.
 TEST(Formation, IsAskedWhereTheLastModelParts) {
   Model last = wild_model(small());
-  const TwinRuns runs(*last, tokenizer(), cat_or_dog);
+  const ContrastRuns runs(*last, tokenizer(), cat_or_dog);
   Model earlier = random_model(small(), 9);
-  const TwinRuns before(*earlier, tokenizer(), runs.facts());
+  const ContrastRuns before(*earlier, tokenizer(), runs.facts());
   EXPECT_EQ(before.facts().prefix, runs.facts().prefix);
   EXPECT_EQ(before.facts().a, runs.facts().a);
   EXPECT_EQ(before.facts().b, runs.facts().b);

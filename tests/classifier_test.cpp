@@ -19,7 +19,7 @@
 #include "plain/classes.h"
 #include "plain/metrics.h"
 #include "probe/gradients.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "tokenizer/families.h"
 #include "training/trainer.h"
 
@@ -417,9 +417,10 @@ class ClassifierRun : public testing::Test {
   }
 };
 
-Snapshot look_at(TorchEngine& engine, const std::string& text) {
+Snapshot inspect(TorchEngine& engine, const std::string& text) {
   Snapshot latest;
-  look_inside(engine.model(), engine.tokenizer(), {.text = text}, [&](Snapshot seen) { latest = std::move(seen); }, {});
+  inspect_model(engine.model(), engine.tokenizer(), {.text = text}, [&](Snapshot seen) { latest = std::move(seen); },
+                {});
   return latest;
 }
 
@@ -429,14 +430,14 @@ TEST_F(ClassifierRun, IsTheSameFromItsFolder) {
     const RunOpened opened = engine.reset(config(reader, lines()), {});
     EXPECT_EQ(opened.config.model.num_classes, 3);
     for (int i = 0; i < 3; ++i) engine.train_step({});
-    const Snapshot seen = look_at(engine, "a c");
+    const Snapshot seen = inspect(engine, "a c");
     ASSERT_EQ(seen.target_out.size(), 1);
     EXPECT_FALSE(seen.stopped_at_limit);
     EXPECT_THAT((std::vector<std::string>{"low", "middle", "high"}), testing::Contains(seen.output_text));
     engine.save_run((folder / reader).string());
     TorchEngine again;
     again.open_run((folder / reader).string(), {});
-    EXPECT_EQ(look_at(again, "a c").decoding, seen.decoding);
+    EXPECT_EQ(inspect(again, "a c").decoding, seen.decoding);
   }
 }
 
@@ -473,7 +474,7 @@ TEST_F(ClassifierRun, OfOneClassIsSureOfIt) {
   TorchEngine engine;
   engine.reset(config("recurrent", {"a b\tonly", "c d\tonly", "e f\tonly", "g h\tonly"}), {});
   EXPECT_NEAR(engine.train_step({})[metric("loss")].value(), 0, 1e-6);
-  EXPECT_EQ(look_at(engine, "a").output_text, "only");
+  EXPECT_EQ(inspect(engine, "a").output_text, "only");
 }
 
 TEST_F(ClassifierRun, TakesAThousandClasses) {
@@ -485,7 +486,7 @@ TEST_F(ClassifierRun, TakesAThousandClasses) {
   const RunOpened opened = engine.reset(config("transformer", many), {});
   EXPECT_GE(opened.config.model.num_classes, 900);
   engine.train_step({});
-  EXPECT_THAT(look_at(engine, "a 7").output_text, testing::StartsWith("class "));
+  EXPECT_THAT(inspect(engine, "a 7").output_text, testing::StartsWith("class "));
 }
 
 TEST_F(ClassifierRun, WithAnotherNumberOfLabelsIsRefused) {
@@ -501,11 +502,11 @@ TEST_F(ClassifierRun, ItsLossReachesEveryPiece) {
   for (const char* reader : {"transformer", "recurrent"}) {
     TorchEngine engine;
     engine.reset(config(reader, lines()), {});
-    const GradientLook look = look_at_gradients(engine.model(), engine.tokenizer(), {.text = "a c"}, [](double) {});
-    EXPECT_EQ(look.problem, "");
-    ASSERT_EQ(look.plain.encoder.norms.cols, static_cast<int>(look.plain.encoder.pieces.size()));
-    EXPECT_TRUE(look.plain.decoder.pieces.empty());
-    for (int col = 0; col < look.plain.encoder.norms.cols; ++col) EXPECT_GT(look.plain.encoder.norms.at(0, col), 0);
+    const GradientResult result = inspect_gradients(engine.model(), engine.tokenizer(), {.text = "a c"}, [](double) {});
+    EXPECT_EQ(result.problem, "");
+    ASSERT_EQ(result.plain.encoder.norms.cols, static_cast<int>(result.plain.encoder.tokens.size()));
+    EXPECT_TRUE(result.plain.decoder.tokens.empty());
+    for (int col = 0; col < result.plain.encoder.norms.cols; ++col) EXPECT_GT(result.plain.encoder.norms.at(0, col), 0);
   }
 }
 

@@ -5,14 +5,14 @@
 #include <variant>
 #include <vector>
 
-#include "measures/model_comparison.h"
+#include "analysis/model_comparison.h"
 #include "plain/pairs.h"
 #include "posted.h"
 #include "shell/actions.h"
 #include "shell/comparing.h"
 #include "shell/export.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 
@@ -34,13 +34,13 @@ class ComparingTest : public testing::Test {
     set_field(other.config, "model.positions", positions);
     return other;
   }
-  std::shared_ptr<Snapshot> other_look() const {
-    auto look = animal_snapshot(scope.asked.request);
-    look->run = 2;
-    return look;
+  std::shared_ptr<Snapshot> other_snapshot() const {
+    auto inspection = animal_snapshot(scope.asked.request);
+    inspection->run = 2;
+    return inspection;
   }
   void begin_comparing(RunOpened other) {
-    receive(scope, {OfOther{std::move(other)}}, nullptr, other_look());
+    receive(scope, {OfOther{std::move(other)}}, nullptr, other_snapshot());
     ui.frames(3, draw);
   }
   void show_workspace_named(std::string_view name) {
@@ -48,7 +48,7 @@ class ComparingTest : public testing::Test {
     ui.frames(3, draw);
   }
 
-  Scope scope;
+  AppState scope;
   UiHarness ui;
   const UiHarness::Draw draw = [&] { draw_shell(scope, ui.textures, ui.skin); };
 };
@@ -90,13 +90,13 @@ TEST_F(ComparingTest, EveryWorkspaceShowsASideOrSaysWhyNot) {
 
 TEST_F(ComparingTest, WhereTheOutputsPartIsSaid) {
   begin_comparing(other_run());
-  auto look = other_look();
-  Candidate elle{.token = {.id = 99, .piece = "▁elle"}, .probability = 0.75F};
-  look->decoding[2].candidates.insert(look->decoding[2].candidates.begin(), elle);
-  look->decoding[2].chosen = 0;
-  look->target_out[2] = elle.token;
-  look->output_text += " elle";
-  receive(scope, {}, nullptr, look);
+  auto inspection = other_snapshot();
+  Candidate elle{.token = {.id = 99, .token = "▁elle"}, .probability = 0.75F};
+  inspection->decoding[2].candidates.insert(inspection->decoding[2].candidates.begin(), elle);
+  inspection->decoding[2].chosen = 0;
+  inspection->target_out[2] = elle.token;
+  inspection->output_text += " elle";
+  receive(scope, {}, nullptr, inspection);
   show_workspace_named("decoding");
   EXPECT_TRUE(ui.drew("First divergence at token 3"));
   EXPECT_TRUE(ui.drew("B generates elle (p = 0.750, not among the candidates of A)"));
@@ -189,11 +189,11 @@ TEST_F(ComparingTest, EitherSideStaysAlone) {
 
 TEST_F(ComparingTest, AnotherSentenceWithOtherPiecesSaysWhyThereIsNoDifference) {
   begin_comparing(other_run());
-  auto look = other_look();
-  look->source.pop_back();
-  for (std::vector<Matrix>& layer : look->encoder)
+  auto inspection = other_snapshot();
+  inspection->source.pop_back();
+  for (std::vector<Matrix>& layer : inspection->encoder)
     for (Matrix& map : layer) map = Matrix(map.rows - 1, map.cols - 1);
-  receive(scope, {}, nullptr, look);
+  receive(scope, {}, nullptr, inspection);
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("The two tokenizers split the sentence differently"));
 }

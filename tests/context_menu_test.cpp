@@ -10,8 +10,8 @@
 
 #include "base/input.h"
 #include "shell/actions.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/view.h"
@@ -44,8 +44,8 @@ class RightButton : public testing::Test {
     for (float y = 120; y < 600; y += 12) {
       for (float x = 320; x < 900; x += 12) {
         ui.move({x, y}, draw);
-        const auto pointed = pointed_thing();
-        if (pointed && pointed->thing == Thing::map && !pointed->value.empty() &&
+        const auto pointed = hovered_target();
+        if (pointed && pointed->thing == HoverTarget::map && !pointed->value.empty() &&
             pointed->name.find("\u2192") != std::string::npos)
           return {x, y};
       }
@@ -54,14 +54,14 @@ class RightButton : public testing::Test {
     return {};
   }
 
-  Scope scope;
+  AppState scope;
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
 TEST_F(RightButton, OnACellChoosesItAndCopiesItsValue) {
   const ImVec2 at = cell();
-  const std::string value = pointed_thing()->value;
+  const std::string value = hovered_target()->value;
   right_click(at);
   EXPECT_TRUE(view().pinned_row.has_value());
   EXPECT_TRUE(view().pinned_col.has_value());
@@ -105,12 +105,12 @@ std::string without_dots(const std::string& title) {
 TEST_F(RightButton, IsMadeOfTheTableOfActions) {
   right_click(cell());
   for (const Action& action : actions())
-    EXPECT_TRUE(!action.things.has(Thing::map) || ui.drew(without_dots(action.title(scope)))) << action.name;
+    EXPECT_TRUE(!action.things.has(HoverTarget::map) || ui.drew(without_dots(action.title(scope)))) << action.name;
 }
 
 TEST_F(RightButton, LeadsToTheGlossary) {
   right_click(cell());
-  const auto terms = terms_of({.thing = Thing::label, .about = "Beam tree"});
+  const auto terms = terms_of({.thing = HoverTarget::label, .about = "Beam tree"});
   ASSERT_FALSE(terms.empty());
   EXPECT_EQ(terms.front()->name, "beam search");
   ui.key(Key::escape, draw);
@@ -131,7 +131,7 @@ TEST_F(RightButton, HasAKeyThatAsksAboutTheChosenCell) {
   view().pinned_row = 1;
   view().pinned_col = 2;
   ui.frames(2, draw);
-  const auto chosen = chosen_thing();
+  const auto chosen = chosen_target();
   ASSERT_TRUE(chosen);
   ui.key(Key::f10, draw, {.shift = true});
   ui.frames(2, draw);
@@ -149,10 +149,10 @@ TEST_F(RightButton, HasAKeyThatAsksAboutTheControlThatTheKeyboardIsAt) {
   const auto label = ui.find_text("num_heads");
   ASSERT_TRUE(label);
   ui.click(*label, draw);
-  for (int i = 0; i < 8 && !(focused_thing() && !terms_of(*focused_thing()).empty()); ++i) ui.key(Key::down, draw);
+  for (int i = 0; i < 8 && !(focused_target() && !terms_of(*focused_target()).empty()); ++i) ui.key(Key::down, draw);
   ASSERT_TRUE(ui.io().NavVisible);
-  ASSERT_TRUE(focused_thing());
-  const std::string name(terms_of(*focused_thing()).front()->name);
+  ASSERT_TRUE(focused_target());
+  const std::string name(terms_of(*focused_target()).front()->name);
   ui.key(Key::f10, draw, {.shift = true});
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("Explain: " + name)) << name;

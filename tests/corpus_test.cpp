@@ -225,7 +225,7 @@ bool has_word(std::string text, std::string_view word) {
 }
 
 // What is said of "it", without its verb and its degree.
-std::string said_of_it(const std::string& sentence) {
+std::string facts_about_it(const std::string& sentence) {
   std::string said = sentence.substr(sentence.find(" it ") + 4);
   said = said.substr(0, said.find_first_of(",."));
   for (const std::string start : {"was ", "is ", "too ", "very ", "so "}) {
@@ -290,19 +290,19 @@ TEST(Pronouns, NameTheirAntecedentAndPronoun) {
 }
 
 // Share of the pronoun pairs in which what is said of "it" has one form in French, whatever "it" stands for.
-double said_alike(const Corpus& corpus) {
+double same_statement(const Corpus& corpus) {
   std::map<std::string, std::map<std::string, std::set<std::string>>> forms;  // English, pronoun, French
   const auto french = [](const Pair& pair) {
     const std::string from = pair.target.substr(pair.target.find(pair.pronoun + " "));
     return from.substr(pair.pronoun.size() + 1, from.find_first_of(",.") - pair.pronoun.size() - 1);
   };
   for (const Pair& pair : corpus.train)
-    if (pair.category == "pronoun") forms[said_of_it(pair.source)][pair.pronoun].insert(french(pair));
+    if (pair.category == "pronoun") forms[facts_about_it(pair.source)][pair.pronoun].insert(french(pair));
   double alike = 0, all = 0;
   for (const Pair& pair : corpus.train) {
     if (pair.category != "pronoun") continue;
     ++all;
-    const auto& of = forms[said_of_it(pair.source)];
+    const auto& of = forms[facts_about_it(pair.source)];
     if (of.size() < 2) continue;
     alike += std::ranges::any_of(of.at("il"), [&](const std::string& form) { return of.at("elle").contains(form); });
   }
@@ -311,8 +311,8 @@ double said_alike(const Corpus& corpus) {
 
 // Since the third edition less is said of "it" that needs to know its noun's gender for itself.
 TEST(Pronouns, AreOftenerSaidWithoutTheirGender) {
-  EXPECT_GE(said_alike(english_french()), 0.4);
-  EXPECT_LE(said_alike(of_edition(2)), 0.32);
+  EXPECT_GE(same_statement(english_french()), 0.4);
+  EXPECT_LE(same_statement(of_edition(2)), 0.32);
 }
 
 // "Because" is not always followed by "it": who it is has to be looked up, and what agrees agrees with them.
@@ -361,7 +361,7 @@ TEST(Circumstances, HaveAnItThatStandsForNothing) {
 }
 
 // The two things of a pronoun draft: its key is frame|A|B.
-std::array<std::string, 2> things_of(const Draft& draft) {
+std::array<std::string, 2> targets_of(const Draft& draft) {
   const std::size_t bar = draft.key.find('|'), second_bar = draft.key.find('|', bar + 1);
   return {draft.key.substr(bar + 1, second_bar - bar - 1), draft.key.substr(second_bar + 1)};
 }
@@ -383,12 +383,12 @@ TEST(Pronouns, StandForThingsOfWhichAsMuchIsSaid) {
   int described = 0, misleading = 0;
   for (const Draft& draft : drafts) {
     bool has_attribute = false;
-    for (const std::string& thing : things_of(draft)) {
+    for (const std::string& thing : targets_of(draft)) {
       const std::string attribute = attribute_of(thing, draft.pair.source);
       if (attribute.empty()) continue;
       has_attribute = true;
       misleading += thing != draft.pair.antecedent;
-      EXPECT_NE(attribute, said_of_it(draft.pair.source)) << draft.pair.source;
+      EXPECT_NE(attribute, facts_about_it(draft.pair.source)) << draft.pair.source;
     }
     described += has_attribute;
   }
@@ -399,7 +399,7 @@ TEST(Pronouns, StandForThingsOfWhichAsMuchIsSaid) {
     return draft.pair.source.starts_with("The sick goat ") && draft.pair.target.starts_with("La chèvre malade ");
   }));
   for (const Draft& draft : third_pronoun_drafts(4000, random)) {
-    for (const std::string& thing : things_of(draft))
+    for (const std::string& thing : targets_of(draft))
       EXPECT_EQ(attribute_of(thing, draft.pair.source), "") << draft.pair.source;
   }
 }
@@ -409,21 +409,22 @@ TEST(Pronouns, AreFollowedByWhatIsSaidOfSomebodyElse) {
   Random random(1);
   const std::vector<Draft> drafts = pronoun_drafts(edition_size, random);
   const auto has_aside = [](const Draft& draft) { return draft.pair.source.find(", and ") != std::string::npos; };
-  std::set<std::string> said_of_others, said_of_things;
+  std::set<std::string> facts_about_others, facts_about_things;
   double asides = 0;
   for (const Draft& draft : drafts) {
-    said_of_things.insert(said_of_it(draft.pair.source));
+    facts_about_things.insert(facts_about_it(draft.pair.source));
     if (!has_aside(draft)) continue;
     ++asides;
     EXPECT_THAT(draft.pair.target, HasSubstr(", et ")) << draft.pair.source;
     EXPECT_THAT(draft.pair.source, testing::Not(testing::StartsWith("Because "))) << draft.pair.source;
     const std::string& source = draft.pair.source;
     const std::size_t last = source.rfind(' ') + 1;
-    said_of_others.insert(source.substr(last, source.size() - 1 - last));
+    facts_about_others.insert(source.substr(last, source.size() - 1 - last));
   }
   EXPECT_NEAR(asides / static_cast<double>(drafts.size()), 0.2, 0.07);
-  EXPECT_EQ(
-      std::ranges::count_if(said_of_others, [&](const std::string& word) { return said_of_things.contains(word); }), 9);
+  EXPECT_EQ(std::ranges::count_if(facts_about_others,
+                                  [&](const std::string& word) { return facts_about_things.contains(word); }),
+            9);
   EXPECT_TRUE(std::ranges::any_of(drafts, [](const Draft& draft) {
     return draft.pair.source.ends_with(", and she was tired.") &&
            draft.pair.target.ends_with(", et elle était fatiguée.");
@@ -481,7 +482,7 @@ TEST(Pronouns, NeitherFrameNorPredicateGivesTheGenderAway) {
     const std::string a = draft.key.substr(bar + 1, second_bar - bar - 1);
     const std::string b = draft.key.substr(second_bar + 1);
     by_frame[frame].add(draft.pair);
-    by_predicate[frame + ": " + said_of_it(draft.pair.source)].add(draft.pair);
+    by_predicate[frame + ": " + facts_about_it(draft.pair.source)].add(draft.pair);
     first += a == draft.pair.antecedent;
     mixed += noun(a).gender != noun(b).gender;
   }

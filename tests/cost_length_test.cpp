@@ -15,12 +15,12 @@ using testing::HasSubstr;
 TEST(Cost, EveryLayerIsMeasuredAtEveryLength) {
   ModelConfig config = small_config();
   int told = 0;
-  const CostLook look = measure_costs(config, {.longest = 64}, [&](double) { ++told; });
+  const CostResult inspection = measure_costs(config, {.longest = 64}, [&](double) { ++told; });
   EXPECT_EQ(told, 9);
-  ASSERT_EQ(look.curves.size(), 3U);
-  EXPECT_GT(look.processor_share, 0);
-  EXPECT_LE(look.processor_share, 1);
-  for (const CostCurve& curve : look.curves) {
+  ASSERT_EQ(inspection.curves.size(), 3U);
+  EXPECT_GT(inspection.processor_share, 0);
+  EXPECT_LE(inspection.processor_share, 1);
+  for (const CostCurve& curve : inspection.curves) {
     ASSERT_EQ(curve.points.size(), 3U);
     EXPECT_EQ(curve.points.front().length, 16);
     EXPECT_EQ(curve.points.back().length, 64);
@@ -34,9 +34,9 @@ TEST(Cost, EveryLayerIsMeasuredAtEveryLength) {
 
 // A recurrent layer and a convolution hold a number of values a piece, attention n² of them.
 TEST(Cost, MemoryGrowsAsItMust) {
-  const CostLook look = measure_costs(small_config(), {.longest = 512}, [](double) {});
+  const CostResult inspection = measure_costs(small_config(), {.longest = 512}, [](double) {});
   const auto grown = [&](std::size_t layer) {
-    const std::vector<CostPoint>& points = look.curves[layer].points;
+    const std::vector<CostPoint>& points = inspection.curves[layer].points;
     return points.back().megabytes / points[points.size() - 2].megabytes;
   };
   EXPECT_GT(grown(0), 2.5) << "4 at last";
@@ -45,12 +45,12 @@ TEST(Cost, MemoryGrowsAsItMust) {
 }
 
 TEST(Cost, EndsWhereABudgetIsSpentAndCanBeGivenUp) {
-  const CostLook none = measure_costs(small_config(), {.longest = 64, .seconds = 0}, [](double) {});
+  const CostResult none = measure_costs(small_config(), {.longest = 64, .seconds = 0}, [](double) {});
   for (const CostCurve& curve : none.curves) {
     EXPECT_TRUE(curve.points.empty());
     EXPECT_THAT(curve.ended, HasSubstr("time limit of 0 s"));
   }
-  const CostLook small = measure_costs(small_config(), {.longest = 256, .megabytes = 1}, [](double) {});
+  const CostResult small = measure_costs(small_config(), {.longest = 256, .megabytes = 1}, [](double) {});
   EXPECT_THAT(small.curves[0].ended, HasSubstr("MB"));
   struct Stop {};
   EXPECT_THROW(measure_costs(small_config(), {}, [](double) { throw Stop(); }), Stop);
@@ -82,7 +82,7 @@ Model still(ModelConfig config) {
   torch::manual_seed(1);
   config.num_encoder_layers = config.num_decoder_layers = 1;
   Model model = make_model(config, letter_tokenizer().vocab_size());
-  model->stand_still();
+  model->freeze();
   return model;
 }
 
@@ -90,12 +90,13 @@ TEST(Length, TasksGoOnBeyondTrainingAlsoBeyondTheModelsOwnRoom) {
   ModelConfig config = small_config();
   config.max_length = 12;
   const Model model = still(config);
-  const LengthLook look = look_at_lengths(*model, letter_tokenizer(), letters(4), {.pairs_a_length = 2}, [](double) {});
-  EXPECT_EQ(look.trained, 4);
-  EXPECT_EQ(look.model, "Transformer, shaw");
-  EXPECT_TRUE(look.problem.empty()) << look.problem;
-  ASSERT_EQ(look.points.size(), 11U) << "2 … 12";
-  for (const LengthPoint& point : look.points) {
+  const LengthResult inspection =
+      measure_lengths(*model, letter_tokenizer(), letters(4), {.pairs_a_length = 2}, [](double) {});
+  EXPECT_EQ(inspection.trained, 4);
+  EXPECT_EQ(inspection.model, "Transformer, shaw");
+  EXPECT_TRUE(inspection.problem.empty()) << inspection.problem;
+  ASSERT_EQ(inspection.points.size(), 11U) << "2 … 12";
+  for (const LengthPoint& point : inspection.points) {
     EXPECT_EQ(point.pairs, 2);
     EXPECT_GT(point.nll.per_token(), 0);
   }
@@ -108,7 +109,7 @@ TEST(Length, TheSameWeightsInAModelWithMoreRoomSayTheSame) {
   config.max_length = 12;
   const Model narrow = still(config);
   const auto points = [&](SequenceModel& model) {
-    return look_at_lengths(model, letter_tokenizer(), letters(4), {.pairs_a_length = 2}, [](double) {}).points;
+    return measure_lengths(model, letter_tokenizer(), letters(4), {.pairs_a_length = 2}, [](double) {}).points;
   };
   const auto a = points(*wide), b = points(*narrow);
   ASSERT_EQ(a.size(), b.size());
@@ -119,13 +120,13 @@ TEST(Length, LearnedPositionsEndAndOtherCorporaHaveNothingLonger) {
   ModelConfig config = small_config();
   config.max_length = 12;
   config.positions = "learned";
-  const LengthLook learned =
-      look_at_lengths(*still(config), letter_tokenizer(), letters(4), {.pairs_a_length = 2}, [](double) {});
+  const LengthResult learned =
+      measure_lengths(*still(config), letter_tokenizer(), letters(4), {.pairs_a_length = 2}, [](double) {});
   EXPECT_THAT(learned.problem, HasSubstr("learned"));
   EXPECT_EQ(learned.points.back().length, 4);
   Corpus other = letters(4);
   other.name = "pairs.txt";
-  const LengthLook file = look_at_lengths(*still(small_config()), letter_tokenizer(), other, {}, [](double) {});
+  const LengthResult file = measure_lengths(*still(small_config()), letter_tokenizer(), other, {}, [](double) {});
   EXPECT_THAT(file.problem, HasSubstr("copy"));
   EXPECT_EQ(file.points.back().length, 4);
 }
@@ -136,11 +137,11 @@ TEST(Length, OfTextTheLikelihoodByThePlaceInAWindowTwiceAsLong) {
   config.max_length = 16;
   Corpus corpus;
   for (int i = 0; i < 40; ++i) corpus.text.test += "a b c d e f g\n";
-  const LengthLook look = look_at_lengths(*still(config), letter_tokenizer(), corpus, {}, [](double) {});
-  EXPECT_TRUE(look.text);
-  EXPECT_EQ(look.trained, 16);
-  ASSERT_EQ(look.points.size(), 16U);
-  EXPECT_EQ(look.points.back().length, 32);
+  const LengthResult inspection = measure_lengths(*still(config), letter_tokenizer(), corpus, {}, [](double) {});
+  EXPECT_TRUE(inspection.text);
+  EXPECT_EQ(inspection.trained, 16);
+  ASSERT_EQ(inspection.points.size(), 16U);
+  EXPECT_EQ(inspection.points.back().length, 32);
 }
 
 TEST(Length, MadePairsFollowTheirRule) {

@@ -13,8 +13,8 @@
 #include <variant>
 
 #include "base/input.h"
-#include "shell/looking.h"
-#include "shell/scope.h"
+#include "shell/app_state.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "window/font_files.h"
 #include "window/offscreen.h"
@@ -188,7 +188,7 @@ class ChangedPicture {
     return differing;
   }
 
-  Scope scope;
+  AppState scope;
 
  private:
   Offscreen screen_;
@@ -218,9 +218,9 @@ TEST(ChangedPicture, IsTheOneDrawnWhole) {
 
 // Fonts are made anew for another zoom, a projector, and signs that no font had so far.
 TEST(Fonts, ThatAreMadeAnewAreDrawnAsThoseMadeAtOnce) {
-  const auto zoomed = [](Scope& scope) { scope.layout.zoom = 1.25F; };
-  const auto projected = [](Scope& scope) { scope.presentation = true; };
-  const std::vector<std::function<void(Scope&)>> changes = {zoomed, projected};
+  const auto zoomed = [](AppState& scope) { scope.layout.zoom = 1.25F; };
+  const auto projected = [](AppState& scope) { scope.presentation = true; };
+  const std::vector<std::function<void(AppState&)>> changes = {zoomed, projected};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     std::vector<std::uint8_t> before, changed, at_once;
     {

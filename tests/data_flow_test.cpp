@@ -5,10 +5,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "measures/matrix_algebra.h"
+#include "analysis/matrix_algebra.h"
 #include "model_fixture.h"
 #include "plain/architecture.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "probe/tensors.h"
 #include "tokenizer_fixture.h"
 
@@ -67,17 +67,17 @@ class DataFlowOf : public testing::TestWithParam<Kind> {
     torch::manual_seed(5);
     model = make_model(config, tokenizer().vocab_size());
     stir(*model);
-    model->stand_still();
+    model->freeze();
     plan = architecture_of(config);
   }
 
-  Snapshot look(const Probe& probe) {
+  Snapshot inspect(const Probe& probe) {
     Snapshot last;
-    look_inside(*model, tokenizer(), probe, [&](Snapshot snapshot) { last = std::move(snapshot); }, {});
+    inspect_model(*model, tokenizer(), probe, [&](Snapshot snapshot) { last = std::move(snapshot); }, {});
     return last;
   }
-  Snapshot look(const FlowWanted& wanted, const char* text = "the cat sat") {
-    return look(Probe{.text = text, .data_flow = wanted});
+  Snapshot inspect(const FlowWanted& wanted, const char* text = "the cat sat") {
+    return inspect(Probe{.text = text, .data_flow = wanted});
   }
 
   std::vector<FlowBox> boxes() const {
@@ -245,7 +245,7 @@ double closeness(FlowOp op) {
 // ---- the tests
 
 TEST_P(DataFlowOf, EveryParameterBelongsToOneBoxAndTogetherTheyAreTheModels) {
-  const DataFlow flow = *look(FlowWanted{.box = {FlowPart::logits, true}}).data_flow;
+  const DataFlow flow = *inspect(FlowWanted{.box = {FlowPart::logits, true}}).data_flow;
   std::int64_t total = 0;
   for (const torch::Tensor& parameter : model->parameters()) total += parameter.numel();
   std::int64_t counted = 0;
@@ -266,7 +266,7 @@ TEST_P(DataFlowOf, EveryParameterBelongsToOneBoxAndTogetherTheyAreTheModels) {
 TEST_P(DataFlowOf, VectorsOfLaterKeysAreSaidToBeUnusedWhereNoneIsSeen) {
   for (const FlowBox& box : boxes()) {
     if (box.part != FlowPart::self_attention) continue;
-    const Snapshot snapshot = look(FlowWanted{.box = box});
+    const Snapshot snapshot = inspect(FlowWanted{.box = box});
     for (const char* name : {"a^K", "a^V"}) {
       const FlowMatrix* vectors = find_matrix(*snapshot.data_flow, name);
       EXPECT_EQ(vectors != nullptr, model->config().positions == "shaw");
@@ -280,7 +280,7 @@ TEST_P(DataFlowOf, EveryMatrixIsMadeOfThoseBeforeItAsItSays) {
   for (const FlowBox& box : boxes()) {
     for (const int layer : {0, 1}) {
       const Snapshot snapshot =
-          look(FlowWanted{.box = box, .layer = layer, .head = 2, .token = 1, .convolution = layer == 1});
+          inspect(FlowWanted{.box = box, .layer = layer, .head = 2, .token = 1, .convolution = layer == 1});
       ASSERT_TRUE(snapshot.data_flow);
       const DataFlow& flow = *snapshot.data_flow;
       EXPECT_EQ(flow.problem, "");
@@ -302,7 +302,7 @@ TEST_P(DataFlowOf, EveryMatrixIsMadeOfThoseBeforeItAsItSays) {
 // What stands on the arrows is what goes along them.
 TEST_P(DataFlowOf, TheShapesOnTheArrowsAreThoseOfTheLastMatrices) {
   for (const FlowBox& box : boxes()) {
-    const Snapshot snapshot = look(FlowWanted{.box = box});
+    const Snapshot snapshot = inspect(FlowWanted{.box = box});
     const FlowPart part = box.part;
     if (part == FlowPart::positions || part == FlowPart::attention) continue;
     const FlowSizes sizes{static_cast<std::int64_t>(snapshot.source.size()),
@@ -325,12 +325,12 @@ TEST_P(DataFlowOf, WhatOneBoxGivesTheNextIsGiven) {
   if (model->config().is_recurrent()) GTEST_SKIP() << "has no sublayers";
   for (const bool decoder : {false, true}) {
     if (plan.column(decoder).boxes.empty()) continue;
-    const Snapshot embedding = look(FlowWanted{.box = {FlowPart::embedding, decoder}});
-    const Snapshot norm = look(FlowWanted{.box = {FlowPart::self_norm, decoder}});
+    const Snapshot embedding = inspect(FlowWanted{.box = {FlowPart::embedding, decoder}});
+    const Snapshot norm = inspect(FlowWanted{.box = {FlowPart::self_norm, decoder}});
     const Matrix& x = find_matrix(*norm.data_flow, "x")->values;
     EXPECT_LE(difference(embedding.data_flow->matrices.back().values, x), 2e-5);
 
-    const Snapshot attention = look(FlowWanted{.box = {FlowPart::self_attention, decoder}, .head = 1});
+    const Snapshot attention = inspect(FlowWanted{.box = {FlowPart::self_attention, decoder}, .head = 1});
     const Matrix& given = find_matrix(*attention.data_flow, "x")->values;
     const bool pre = model->config().norm == "pre";
     EXPECT_LE(difference(pre ? find_normed(*norm.data_flow)->values : x, given), 2e-5);
@@ -346,18 +346,18 @@ TEST_P(DataFlowOf, WhatOneBoxGivesTheNextIsGiven) {
 
 // The end of the chain: the probabilities of the decoding.
 TEST_P(DataFlowOf, ItEndsInTheProbabilitiesOfTheDecoding) {
-  const Snapshot snapshot = look(FlowWanted{.box = {FlowPart::probabilities, true}, .token = 0});
+  const Snapshot snapshot = inspect(FlowWanted{.box = {FlowPart::probabilities, true}, .token = 0});
   const Matrix& p = snapshot.data_flow->matrices.back().values;
   const DecodingStep& first = snapshot.decoding.front();
   EXPECT_NEAR(p.at(0, 0), first.candidates.front().probability, 1e-5);
-  EXPECT_EQ(snapshot.data_flow->matrices.back().col_labels.front(), first.candidates.front().token.piece);
-  const Snapshot logits = look(FlowWanted{.box = {FlowPart::logits, true}, .token = 0});
+  EXPECT_EQ(snapshot.data_flow->matrices.back().col_labels.front(), first.candidates.front().token.token);
+  const Snapshot logits = inspect(FlowWanted{.box = {FlowPart::logits, true}, .token = 0});
   EXPECT_NEAR(logits.data_flow->matrices.back().values.at(0, 0), first.candidates.front().logit, 1e-4);
 }
 
 TEST_P(DataFlowOf, OnePieceIsEnough) {
   for (const FlowBox& box : boxes()) {
-    const Snapshot snapshot = look(FlowWanted{.box = box}, "");
+    const Snapshot snapshot = inspect(FlowWanted{.box = box}, "");
     ASSERT_TRUE(snapshot.data_flow);
     EXPECT_FALSE(snapshot.data_flow->matrices.empty());
   }
@@ -366,13 +366,13 @@ TEST_P(DataFlowOf, OnePieceIsEnough) {
 TEST_P(DataFlowOf, ABoxThatThereIsNotTellsSo) {
   const bool recurrent = model->config().is_recurrent();
   const FlowWanted wanted{.box = {recurrent ? FlowPart::feed_forward : FlowPart::cell, true}};
-  EXPECT_NE(look(wanted).data_flow->problem, "");
+  EXPECT_NE(inspect(wanted).data_flow->problem, "");
 }
 
 // Wherever nothing is as large as asked for, the last is shown.
 TEST_P(DataFlowOf, LayersHeadsAndPiecesThatThereAreNotBecomeTheLast) {
   for (const FlowBox& box : boxes()) {
-    const Snapshot snapshot = look(FlowWanted{.box = box, .layer = 99, .head = 99, .token = 999});
+    const Snapshot snapshot = inspect(FlowWanted{.box = box, .layer = 99, .head = 99, .token = 999});
     EXPECT_FALSE(snapshot.data_flow->matrices.empty());
     EXPECT_EQ(snapshot.data_flow->asked.layer, 1);
   }
@@ -382,10 +382,10 @@ TEST_P(DataFlowOf, ASwitchedOffLayerTellsSo) {
   if (model->config().is_recurrent()) GTEST_SKIP() << "has no layer to switch off";
   Probe probe{.text = "the cat", .data_flow = FlowWanted{.box = {FlowPart::feed_forward, true}, .layer = 1}};
   probe.interventions.layers_off = {{true, 1}};
-  EXPECT_THAT(look(probe).data_flow->problem, testing::HasSubstr("switched off"));
+  EXPECT_THAT(inspect(probe).data_flow->problem, testing::HasSubstr("switched off"));
   probe.data_flow->box = {FlowPart::self_norm, true};
   probe.data_flow->layer = 0;
-  EXPECT_EQ(look(probe).data_flow->problem, "");
+  EXPECT_EQ(inspect(probe).data_flow->problem, "");
 }
 
 // ---- layer norms
@@ -395,12 +395,12 @@ TEST(DataFlowNorm, NumbersAreTorchsTo1e6AndPaddingMovesTheBatchsAlone) {
     torch::manual_seed(5);
     Model made = make_model(small_config(), tokenizer().vocab_size());
     stir(*made);
-    made->stand_still();
+    made->freeze();
     return made;
   }();
   Snapshot last;
   const Probe probe{.text = "the cat sat", .data_flow = FlowWanted{.box = {FlowPart::self_norm, false}}};
-  look_inside(*model, tokenizer(), probe, [&](Snapshot snapshot) { last = std::move(snapshot); }, {});
+  inspect_model(*model, tokenizer(), probe, [&](Snapshot snapshot) { last = std::move(snapshot); }, {});
   const DataFlow& flow = *last.data_flow;
   const Matrix& sum = find_matrix(flow, "x + Sublayer(x)")->values;
   const torch::Tensor x = torch::tensor(sum.values).view({sum.rows, sum.cols}).to(torch::kFloat64);
@@ -439,15 +439,15 @@ TEST(DataFlowNorm, NumbersAreTorchsTo1e6AndPaddingMovesTheBatchsAlone) {
 TEST(DataFlowConvolution, ShowsTheSameNumbers) {
   torch::manual_seed(5);
   const Model model = make_model(small_config(), tokenizer().vocab_size());
-  model->stand_still();
-  const auto look = [&](bool convolution) {
+  model->freeze();
+  const auto inspection = [&](bool convolution) {
     Snapshot last;
     const Probe probe{.text = "the cat sat",
                       .data_flow = FlowWanted{.box = {FlowPart::feed_forward, true}, .convolution = convolution}};
-    look_inside(*model, tokenizer(), probe, [&](Snapshot snapshot) { last = std::move(snapshot); }, {});
+    inspect_model(*model, tokenizer(), probe, [&](Snapshot snapshot) { last = std::move(snapshot); }, {});
     return *last.data_flow;
   };
-  const DataFlow product = look(false), convolved = look(true);
+  const DataFlow product = inspect(false), convolved = inspect(true);
   ASSERT_EQ(product.matrices.size(), convolved.matrices.size());
   int convolutions = 0;
   for (std::size_t i = 0; i < product.matrices.size(); ++i) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/decoding/branches.h"
@@ -46,7 +46,7 @@ class DecodingBranches : public testing::Test {
 
   std::vector<int> ids_of(int branch) const {
     std::vector<int> ids;
-    for (const Token& token : branches.all[static_cast<std::size_t>(branch)].pieces) ids.push_back(token.id);
+    for (const Token& token : branches.all[static_cast<std::size_t>(branch)].tokens) ids.push_back(token.id);
     return ids;
   }
 
@@ -191,7 +191,7 @@ class DrawnBranches : public testing::Test {
     scope.commands.clear();
   }
 
-  Scope scope;
+  AppState scope;
   DecodingView& decoding = scope.views.of<DecodingView>();
   UiHarness ui{{1600, 1000}};
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "decodings_fixture.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/decoding/view.h"
@@ -47,7 +47,7 @@ class DecodingPanel : public testing::Test {
 
   const Decodings& decodings() const { return *scope.complete.snapshot->decodings; }
 
-  Scope scope;
+  AppState scope;
   DecodingView& decoding = scope.views.of<DecodingView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/decoding/candidates.h"
@@ -55,7 +55,7 @@ DecodingStep step_of(const std::vector<float>& logits, const SamplingOptions& sa
 
 // The test's font lacks the sign with which pieces begin.
 std::string bare(const Token& token) {
-  return token.piece.substr(token.piece.find('p'));
+  return token.token.substr(token.token.find('p'));
 }
 
 std::shared_ptr<const Decodings> made_decodings(const Snapshot& snapshot) {
@@ -117,7 +117,7 @@ class DecodingSteps : public testing::Test {
     return found;
   }
 
-  Scope scope;
+  AppState scope;
   DecodingView& decoding = scope.views.of<DecodingView>();
   UiHarness ui{{1600, 1000}};
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };

@@ -33,9 +33,9 @@ torch::Tensor toy_log_probs(const torch::Tensor& prefixes) {
     std::uint64_t state = 88172645463325252ULL;
     for (std::int64_t i = 0; i < prefixes.size(1); ++i)
       state = (state ^ static_cast<std::uint64_t>(prefixes[row][i].item<std::int64_t>() + 1)) * 6364136223846793005ULL;
-    for (std::int64_t piece = 0; piece < toy_vocab_size; ++piece) {
+    for (std::int64_t token = 0; token < toy_vocab_size; ++token) {
       state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-      scores[row][piece] = static_cast<double>(state >> 40U) / 4194304.0;
+      scores[row][token] = static_cast<double>(state >> 40U) / 4194304.0;
     }
     scores[row][0] = scores[row][1] = -1e9;  // never padding, never <s>
   }
@@ -65,9 +65,9 @@ void all_sentences(Ids& ids, std::vector<double> log_probs, std::int64_t limit, 
   const auto length = static_cast<double>(log_probs.size());
   found.push_back({ids, log_probs, total, total / std::pow((5 + length) / 6, 0.6), true});
   if (static_cast<std::int64_t>(log_probs.size()) >= limit) return;
-  for (int piece = 3; piece < toy_vocab_size; ++piece) {
-    ids.push_back(piece);
-    log_probs.back() = next[piece].item<double>();
+  for (int token = 3; token < toy_vocab_size; ++token) {
+    ids.push_back(token);
+    log_probs.back() = next[token].item<double>();
     all_sentences(ids, log_probs, limit, found);
     ids.pop_back();
   }
@@ -157,7 +157,7 @@ Model made(const Case& tested, std::int64_t max_length = 24) {
   torch::NoGradGuard no_grad;
   // Spread, so that the choices are clear and differ from row to row; T5's biases are zero at first.
   for (torch::Tensor& parameter : model->parameters()) parameter.add_(torch::randn_like(parameter) * 0.3);
-  model->stand_still();
+  model->freeze();
   return model;
 }
 
@@ -224,9 +224,9 @@ TEST_P(SearchWithModel, LogProbsAreThoseOfTeacherForcing) {
   auto found = beam_search(*model, source, {}, {.beam = 3, .limit = 10}).front();
   found.push_back(sample(*model, source, sampler, {.limit = 10}));
   for (const Hypothesis& hypothesis : found) {
-    Ids pieces = hypothesis.ids;
-    if (hypothesis.finished) pieces.push_back(Tokenizer::eos_id);
-    const torch::Tensor out = torch::tensor(std::vector<std::int64_t>(pieces.begin(), pieces.end()), torch::kInt64);
+    Ids tokens = hypothesis.ids;
+    if (hypothesis.finished) tokens.push_back(Tokenizer::eos_id);
+    const torch::Tensor out = torch::tensor(std::vector<std::int64_t>(tokens.begin(), tokens.end()), torch::kInt64);
     const bool language_model = model->config().is_language_model();
     const torch::Tensor begin = language_model ? source : begin_of_sentence();
     const torch::Tensor in = torch::cat({begin, out.slice(0, 0, -1).unsqueeze(0)}, 1);
@@ -234,9 +234,9 @@ TEST_P(SearchWithModel, LogProbsAreThoseOfTeacherForcing) {
     const Memory memory = language_model ? Memory() : model->encode(source, {});
     const torch::Tensor log_p = torch::log_softmax(model->logits(model->decode(in, memory))[0], -1);
     const torch::Tensor forced = log_p.slice(0, begin.size(1) - 1).gather(1, out.unsqueeze(1)).squeeze(1);
-    ASSERT_EQ(hypothesis.log_probs.size(), pieces.size());
+    ASSERT_EQ(hypothesis.log_probs.size(), tokens.size());
     double sum = 0;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
       EXPECT_NEAR(hypothesis.log_probs[i], forced[static_cast<std::int64_t>(i)].item<double>(), 1e-4);
       sum += hypothesis.log_probs[i];
     }
@@ -290,14 +290,14 @@ TEST_P(SearchWithModel, ABreathThatThrowsLeavesTheModelUsable) {
   const Model model = made(GetParam());
   const torch::Tensor source = random_ids(1, 5);
   const auto expected = beam_search(*model, source, {}, {.beam = 2, .limit = 9}).front().front().ids;
-  int breaths = 0;
+  int yields = 0;
   const auto give_up = [&] {
-    if (++breaths == 2) throw Cancelled();
+    if (++yields == 2) throw Cancelled();
   };
   Sampler sampler({});
   EXPECT_THROW(beam_search(*model, source, {}, {.beam = 2, .limit = 9}, give_up), Cancelled);
-  EXPECT_EQ(breaths, 2);
-  breaths = 1;
+  EXPECT_EQ(yields, 2);
+  yields = 1;
   EXPECT_THROW(sample(*model, source, sampler, {.limit = 9}, give_up), Cancelled);
   EXPECT_EQ(beam_search(*model, source, {}, {.beam = 2, .limit = 9}).front().front().ids, expected);
 }

@@ -12,8 +12,8 @@
 namespace attnscope {
 namespace {
 
-BeamNode node(int parent, int step, int id, double score, Fate fate) {
-  return {parent, step, {id, std::to_string(id)}, -1, score, score, fate};
+BeamNode node(int parent, int step, int id, double score, HypothesisState state) {
+  return {parent, step, {id, std::to_string(id)}, -1, score, score, state};
 }
 
 TEST(LengthPenalty, IsGnmts) {
@@ -32,10 +32,10 @@ TEST(ScoreText, SaysTheSumAsItIsDone) {
 }
 
 TEST(BestEnd, IsTheBestFinishedElseTheBestAtTheEnd) {
-  std::vector<BeamNode> tree = {node(-1, 0, 5, -1, Fate::kept), node(-1, 0, 3, -2, Fate::pruned),
-                                node(0, 1, 6, -3, Fate::kept), node(0, 1, 7, -2.5, Fate::kept)};
+  std::vector<BeamNode> tree = {node(-1, 0, 5, -1, HypothesisState::kept), node(-1, 0, 3, -2, HypothesisState::pruned),
+                                node(0, 1, 6, -3, HypothesisState::kept), node(0, 1, 7, -2.5, HypothesisState::kept)};
   EXPECT_EQ(best_end(tree), 3);  // though the first step's score is better
-  tree[2].fate = Fate::finished;
+  tree[2].state = HypothesisState::finished;
   EXPECT_EQ(best_end(tree), 2);
   EXPECT_EQ(best_end({}), -1);
 }
@@ -79,7 +79,7 @@ void expect_orderly(const std::vector<BeamNode>& tree, bool with_pruned) {
           << "edges cross";
     }
     for (const int shown : column) {
-      EXPECT_TRUE(with_pruned || tree[static_cast<std::size_t>(shown)].fate != Fate::pruned);
+      EXPECT_TRUE(with_pruned || tree[static_cast<std::size_t>(shown)].state != HypothesisState::pruned);
       EXPECT_GE(layout.rows[static_cast<std::size_t>(shown)], layout.top);
       EXPECT_LE(layout.rows[static_cast<std::size_t>(shown)], layout.bottom);
     }
@@ -137,7 +137,7 @@ TEST_F(BeamTree, PointingAtANodeTellsItsArithmetic) {
   ui.move(*at, draw);
   ui.frames(2, draw);
   const auto found =
-      std::ranges::find(decodings().tree, "x1_0_1", [](const BeamNode& each) { return each.token.piece; });
+      std::ranges::find(decodings().tree, "x1_0_1", [](const BeamNode& each) { return each.token.token; });
   ASSERT_NE(found, decodings().tree.end());
   EXPECT_TRUE(ui.drew("0.100 + log " + std::to_string(std::exp(found->log_prob)).substr(0, 5)));
   EXPECT_TRUE(ui.drew(number_text(-found->total)));
@@ -158,13 +158,13 @@ TEST_F(BeamTree, TheScoresNameTheBest) {
 TEST_F(BeamTree, PrunedNodesCanBeHidden) {
   show({5, 3, 2});
   const auto pruned = std::ranges::find_if(
-      decodings().tree, [](const BeamNode& each) { return each.fate == Fate::pruned && each.step == 1; });
+      decodings().tree, [](const BeamNode& each) { return each.state == HypothesisState::pruned && each.step == 1; });
   ASSERT_NE(pruned, decodings().tree.end());
-  const std::string piece = pruned->token.piece;
-  EXPECT_TRUE(ui.drew(piece));
+  const std::string token = pruned->token.token;
+  EXPECT_TRUE(ui.drew(token));
   click("Show pruned");
   EXPECT_FALSE(decoding.tree.with_pruned);
-  EXPECT_FALSE(ui.drew(piece));
+  EXPECT_FALSE(ui.drew(token));
   EXPECT_TRUE(ui.drew("zq1"));
 }
 

@@ -20,7 +20,7 @@ std::vector<BeamNode> proposals(const std::vector<BeamNode>& tree, int parent, i
     const bool ends = size.finishes && step == size.steps - 1;
     node.token = {1000 + step * 100 + rank * 3 + choice,
                   "x" + std::to_string(step) + "_" + std::to_string(rank) + "_" + std::to_string(choice)};
-    if (rank == 0 && choice == 0) node.token.piece = "zq" + std::to_string(step);
+    if (rank == 0 && choice == 0) node.token.token = "zq" + std::to_string(step);
     if (ends) node.token = {eos, "</s>"};
     node.log_prob = -0.1 - 1.3 * choice - 0.01 * rank - 0.003 * step;
     node.total = before + node.log_prob;
@@ -46,7 +46,9 @@ std::vector<BeamNode> beam_tree(const DecodingsSize& size) {
     for (std::size_t i = 0; i < step_nodes.size(); ++i) {
       BeamNode& node = step_nodes[i];
       const bool stays = static_cast<int>(i) < size.beam;
-      node.fate = !stays ? Fate::pruned : node.token.id == eos ? Fate::finished : Fate::kept;
+      node.state = !stays                 ? HypothesisState::pruned
+                   : node.token.id == eos ? HypothesisState::finished
+                                          : HypothesisState::kept;
       if (stays) live.push_back(static_cast<int>(tree.size() + i));
     }
     tree.insert(tree.end(), step_nodes.begin(), step_nodes.end());
@@ -62,12 +64,12 @@ Reading reading(Method method, int number, const std::vector<BeamNode>& tree, in
     const BeamNode& node = tree[static_cast<std::size_t>(index)];
     made.tokens.push_back(node.token);
     made.log_probs.push_back(node.log_prob);
-    made.text += node.token.piece + " ";
+    made.text += node.token.token + " ";
   }
   const BeamNode& last = tree[static_cast<std::size_t>(end)];
   made.log_prob = last.total;
   made.score = last.score;
-  made.finished = last.fate == Fate::finished;
+  made.finished = last.state == HypothesisState::finished;
   return made;
 }
 
@@ -86,7 +88,7 @@ std::shared_ptr<Decodings> fixture_decodings(DecodingsSize size, const std::vect
   std::vector<int> ends;
   for (std::size_t i = 0; i < made->tree.size(); ++i) {
     const BeamNode& node = made->tree[i];
-    if (node.step == size.steps - 1 && node.fate != Fate::pruned) ends.push_back(static_cast<int>(i));
+    if (node.step == size.steps - 1 && node.state != HypothesisState::pruned) ends.push_back(static_cast<int>(i));
   }
   made->readings.push_back(reading(Method::greedy, 1, made->tree, ends.front()));
   for (std::size_t i = 0; i < ends.size(); ++i)

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "analysis/bleu.h"
 #include "decoding/search.h"
 #include "evaluation/evaluation.h"
-#include "measures/bleu.h"
 #include "model/model.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "probe/readings.h"
 #include "probe/tensors.h"
 #include "tokenizer_fixture.h"
@@ -46,12 +46,12 @@ class Outputs : public testing::TestWithParam<const char*> {
   void SetUp() override {
     torch::manual_seed(5);
     model = make_model(small(GetParam()), tokenizer().vocab_size());
-    model->stand_still();
+    model->freeze();
   }
 
-  Snapshot look(const Probe& probe) const {
+  Snapshot inspect(const Probe& probe) const {
     Snapshot latest;
-    look_inside(*model, tokenizer(), probe, [&](Snapshot snapshot) { latest = std::move(snapshot); }, {});
+    inspect_model(*model, tokenizer(), probe, [&](Snapshot snapshot) { latest = std::move(snapshot); }, {});
     return latest;
   }
 
@@ -87,8 +87,8 @@ void expect_tree(const std::vector<BeamNode>& tree, const SearchTree& searched) 
   for (std::size_t i = 0; i < tree.size(); ++i) {
     EXPECT_EQ(tree[i].parent, searched[i].parent);
     EXPECT_EQ(tree[i].step, searched[i].step);
-    EXPECT_EQ(tree[i].token.id, searched[i].piece);
-    EXPECT_EQ(tree[i].fate, searched[i].fate);
+    EXPECT_EQ(tree[i].token.id, searched[i].token);
+    EXPECT_EQ(tree[i].state, searched[i].state);
     EXPECT_DOUBLE_EQ(tree[i].total, searched[i].total);
     EXPECT_DOUBLE_EQ(tree[i].score, searched[i].score);
   }
@@ -96,7 +96,7 @@ void expect_tree(const std::vector<BeamNode>& tree, const SearchTree& searched) 
 
 TEST_P(Outputs, TreeAndHypothesesAreThoseOfTheSearch) {
   const Probe probe = question("the cat");
-  const Snapshot snapshot = look(probe);
+  const Snapshot snapshot = inspect(probe);
   std::vector<SearchTree> trees;
   const auto found = beam_search(*model, source(snapshot), {}, search_options(snapshot, probe), {}, &trees).front();
   expect_tree(snapshot.decodings->tree, trees.front());
@@ -111,7 +111,7 @@ TEST_P(Outputs, TreeAndHypothesesAreThoseOfTheSearch) {
 }
 
 TEST_P(Outputs, GreedyIsWhatTheSnapshotShows) {
-  const Snapshot snapshot = look(question("the cat"));
+  const Snapshot snapshot = inspect(question("the cat"));
   const Reading& greedy = snapshot.decodings->readings.front();
   EXPECT_EQ(ids_of(greedy.tokens), written(snapshot));
   EXPECT_EQ(greedy.finished, !snapshot.stopped_at_limit && !is_language_model());
@@ -127,21 +127,21 @@ TEST_P(Outputs, SamplesAreThoseOfTheirSeeds) {
   Probe probe = question("the cat");
   probe.options.sampling = {.temperature = 4, .seed = 11};
   probe.options.num_samples = 5;
-  const auto samples = of(Method::sample, *look(probe).decodings);
+  const auto samples = of(Method::sample, *inspect(probe).decodings);
   ASSERT_EQ(samples.size(), 5U);
-  EXPECT_EQ(of(Method::sample, *look(probe).decodings), samples);
+  EXPECT_EQ(of(Method::sample, *inspect(probe).decodings), samples);
   std::set<std::vector<int>> different;
   for (const Reading& sample : samples) different.insert(ids_of(sample.tokens));
   EXPECT_GT(different.size(), 2U);
   probe.options.sampling.seed = 12;
-  const auto next = of(Method::sample, *look(probe).decodings);
+  const auto next = of(Method::sample, *inspect(probe).decodings);
   for (std::size_t i = 0; i + 1 < samples.size(); ++i) EXPECT_EQ(next[i].tokens, samples[i + 1].tokens);
 }
 
 TEST_P(Outputs, TheReferenceCostsItsLoss) {
   Probe probe = question("the cat");
   probe.reference = "a dog ran";
-  const Snapshot snapshot = look(probe);
+  const Snapshot snapshot = inspect(probe);
   double nats = 0;
   for (const GoldStep& step : snapshot.gold) nats -= std::log(static_cast<double>(step.probability));
   std::vector<int> reference = ids_of(tokenizer().encode(probe.reference));
@@ -171,9 +171,9 @@ TEST_P(Outputs, TheReferenceCostsItsLoss) {
 TEST_P(Outputs, ChangesReachBeamAndSamples) {
   Probe probe = question("the cat");
   probe.options.sampling = {.temperature = 2, .seed = 3};
-  const Snapshot plain = look(probe);
+  const Snapshot plain = inspect(probe);
   probe.interventions.replaced = {{is_language_model(), 1, tokenizer().encode("dog").back().id}};
-  const Snapshot changed = look(probe);
+  const Snapshot changed = inspect(probe);
   std::vector<SearchTree> trees;
   SearchOptions options = search_options(changed, probe);
   options.interventions = &changed.interventions;
@@ -198,9 +198,9 @@ void expect_same_maps(const AttentionMaps& a, const AttentionMaps& b) {
 
 TEST_P(Outputs, TheOutputThatIsLookedAtLooksWhereTheSnapshotDoes) {
   Probe probe = question("the cat");
-  probe.hypothesis = written(look(probe));
-  const Snapshot snapshot = look(probe);
-  const HypothesisLook& hypothesis = snapshot.decodings->hypothesis;
+  probe.hypothesis = written(inspect(probe));
+  const Snapshot snapshot = inspect(probe);
+  const HypothesisInspection& hypothesis = snapshot.decodings->hypothesis;
   EXPECT_EQ(hypothesis.ids, probe.hypothesis);
   EXPECT_EQ(hypothesis.text, snapshot.output_text);
   const bool text = is_language_model();
@@ -210,16 +210,16 @@ TEST_P(Outputs, TheOutputThatIsLookedAtLooksWhereTheSnapshotDoes) {
 }
 
 TEST_P(Outputs, WithoutAWishTheBestOfTheBeamIsLookedAt) {
-  const Snapshot snapshot = look(question("the cat"));
+  const Snapshot snapshot = inspect(question("the cat"));
   EXPECT_EQ(snapshot.decodings->hypothesis.ids, ids_of(of(Method::beam, *snapshot.decodings).front().tokens));
 }
 
 TEST_P(Outputs, BleuOfTheReferenceItselfIsAHundred) {
   Probe probe = question("the cat");
   probe.prefix = "the dog sat on the mat";
-  EXPECT_FALSE(look(probe).decodings->readings.front().bleu);
-  probe.reference = look(probe).decodings->readings.front().text;
-  const Snapshot snapshot = look(probe);
+  EXPECT_FALSE(inspect(probe).decodings->readings.front().bleu);
+  probe.reference = inspect(probe).decodings->readings.front().text;
+  const Snapshot snapshot = inspect(probe);
   EXPECT_NEAR(snapshot.decodings->readings.front().bleu.value(), 100, 1e-9);
   for (const Reading& reading : snapshot.decodings->readings) {
     const std::vector<std::vector<std::string>> references = {{probe.reference}};

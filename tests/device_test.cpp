@@ -8,13 +8,13 @@
 #include <filesystem>
 
 #include "architectures_fixture.h"
+#include "circuit/contrast_runs.h"
 #include "circuit/sweep.h"
-#include "circuit/twin_runs.h"
 #include "decoding/search.h"
-#include "kernels/late_numbers.h"
+#include "kernels/async_readback.h"
 #include "kernels/precision.h"
 #include "losses.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "run_fixture.h"
 #include "tokenizer_fixture.h"
 
@@ -141,10 +141,10 @@ TEST_F(Device, TheBatchThatComesNextIsShownWithoutItsDropout) {
 
 TEST_F(Device, NumbersReadLateArrive) {
   const torch::Tensor numbers = torch::arange(2, torch::dtype(torch::kFloat64).device(torch::kCUDA)) + 0.5;
-  EXPECT_THAT(kernels::LateNumbers(numbers).wait(), testing::ElementsAre(0.5, 1.5));
+  EXPECT_THAT(kernels::AsyncReadback(numbers).wait(), testing::ElementsAre(0.5, 1.5));
 }
 
-ModelConfig config_to_look_into(const std::string& architecture) {
+ModelConfig config_to_inspect(const std::string& architecture) {
   ModelConfig config = small_config();
   config.architecture = architecture;
   return config;
@@ -164,16 +164,16 @@ void expect_near(const AttentionMaps& found, const AttentionMaps& expected) {
 TEST_F(Device, LooksInsideSeeTheSame) {
   for (const char* const architecture : {"encoder-decoder", "decoder-only", "recurrent"}) {
     SCOPED_TRACE(architecture);
-    const ModelConfig config = config_to_look_into(architecture);
-    const auto look = [&](const Model& model) {
-      model->stand_still();
+    const ModelConfig config = config_to_inspect(architecture);
+    const auto inspection = [&](const Model& model) {
+      model->freeze();
       Snapshot last;
       const Probe probe{.text = "the cat sat on the mat"};
-      look_inside(*model, tokenizer(), probe, [&](Snapshot snapshot) { last = std::move(snapshot); }, {});
+      inspect_model(*model, tokenizer(), probe, [&](Snapshot snapshot) { last = std::move(snapshot); }, {});
       return last;
     };
     const auto vocab_size = tokenizer().vocab_size();
-    const Snapshot expected = look(on_cpu(config, vocab_size)), found = look(on_gpu(config, vocab_size));
+    const Snapshot expected = inspect(on_cpu(config, vocab_size)), found = inspect(on_gpu(config, vocab_size));
     EXPECT_EQ(found.output_text, expected.output_text);
     expect_near(found.encoder, expected.encoder);
     expect_near(found.decoder, expected.decoder);
@@ -182,10 +182,10 @@ TEST_F(Device, LooksInsideSeeTheSame) {
 }
 
 TEST_F(Device, BeamsFindTheSame) {
-  const ModelConfig config = config_to_look_into("encoder-decoder");
+  const ModelConfig config = config_to_inspect("encoder-decoder");
   const SmallBatch batch = small_batch();
   const auto found_by = [&](const Model& model) {
-    model->stand_still();
+    model->freeze();
     const auto there = [&](const torch::Tensor& tensor) { return tensor.to(model->device()); };
     return beam_search(*model, there(batch.source), there(batch.source_padding), {.beam = 3, .limit = 12});
   };
@@ -207,11 +207,11 @@ std::vector<double> margins(const EffectGrid& grid) {
 }
 
 TEST_F(Device, PatchesReturnTheSame) {
-  const ModelConfig config = config_to_look_into("encoder-decoder");
+  const ModelConfig config = config_to_inspect("encoder-decoder");
   const auto sweep_of = [&](const Model& model) {
-    model->stand_still();
-    const TwinRuns runs(*model, tokenizer(), {"the cat sat", "the dog sat", {"t", "e"}});
-    return sweep(runs, Twin::corrupted, ChangeKind::twin);
+    model->freeze();
+    const ContrastRuns runs(*model, tokenizer(), {"the cat sat", "the dog sat", {"t", "e"}});
+    return sweep(runs, ContrastSide::corrupted, ChangeKind::contrast);
   };
   const auto vocab_size = tokenizer().vocab_size();
   const Sweep expected = sweep_of(on_cpu(config, vocab_size)), found = sweep_of(on_gpu(config, vocab_size));

@@ -6,9 +6,9 @@
 #include <random>
 #include <stdexcept>
 
-#include "measures/embedding_measures.h"
-#include "measures/matrix_algebra.h"
-#include "measures/tsne.h"
+#include "analysis/embedding_measures.h"
+#include "analysis/matrix_algebra.h"
+#include "analysis/tsne.h"
 
 namespace attnscope {
 namespace {

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "analysis/matrix_algebra.h"
 #include "embeddings_fixture.h"
-#include "measures/matrix_algebra.h"
 #include "posted.h"
 #include "shell/export.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "shell/training.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
@@ -36,9 +36,9 @@ class EmbeddingsPanel : public testing::Test {
     scope.timeline.focused = false;
   }
 
-  void show(std::shared_ptr<const EmbeddingLook> look, std::shared_ptr<const SenseLook> senses = nullptr) {
+  void show(std::shared_ptr<const EmbeddingResult> inspection, std::shared_ptr<const SenseResult> senses = nullptr) {
     auto snapshot = fixture_snapshot({}, ++request);
-    snapshot->embeddings = std::move(look);
+    snapshot->embeddings = std::move(inspection);
     snapshot->senses = std::move(senses);
     receive(scope, {}, snapshot);
     scope.commands.clear();
@@ -46,7 +46,7 @@ class EmbeddingsPanel : public testing::Test {
   }
 
   std::uint64_t request = 0;
-  Scope scope;
+  AppState scope;
   EmbeddingsView& view = scope.views.of<EmbeddingsView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
@@ -121,10 +121,10 @@ TEST_F(EmbeddingsPanel, ThreeClicksMakeAnAnalogy) {
   show(fixture_embeddings());
   ASSERT_TRUE(ui.click_text("Pick on the map", draw));
   EXPECT_EQ(view.slot, 0);
-  for (const int id : {3, 1, 2}) click_piece(view, id);
+  for (const int id : {3, 1, 2}) click_token(view, id);
   EXPECT_THAT(view.wanted.analogy, ElementsAre("woman", "queen", "man"));
   EXPECT_EQ(view.slot, -1);
-  click_piece(view, 5);
+  click_token(view, 5);
   EXPECT_EQ(view.wanted.chosen, "word5");
 }
 
@@ -139,10 +139,10 @@ TEST_F(EmbeddingsPanel, AtARecordedStepTheEmbeddingsOfThatStepAreAsked) {
 }
 
 TEST_F(EmbeddingsPanel, AnEarlierListStandsBesideThePresentOne) {
-  auto look = fixture_embeddings();
-  look->recorded_steps = {0, 400, 800};
-  look->earlier = {400, {{9, 0.125F}}};
-  show(look);
+  auto inspection = fixture_embeddings();
+  inspection->recorded_steps = {0, 400, 800};
+  inspection->earlier = {400, {{9, 0.125F}}};
+  show(inspection);
   EXPECT_TRUE(ui.drew("step 400"));
   EXPECT_TRUE(ui.drew("word9"));
   EXPECT_TRUE(ui.drew("0.125"));
@@ -216,7 +216,7 @@ TEST_F(EmbeddingsPanel, SensesAreLayersWithTheirSeparation) {
   ASSERT_TRUE(ui.click_text("bat", draw));
   EXPECT_EQ(posted<Probe>(scope).back().senses, "bat");
   EXPECT_TRUE(ui.drew("Searching the corpus")) << "the answer is of another word";
-  auto none = std::make_shared<SenseLook>();
+  auto none = std::make_shared<SenseResult>();
   none->word = "bat";
   none->problem = "The corpus has no sentence with \"bat\".";
   show(nullptr, none);
@@ -253,8 +253,8 @@ TEST_F(EmbeddingsPanel, NumbersAreWhatIsShown) {
 // ---- points on their way
 
 TEST(MovingPoints, AreTurnedOntoWhereTheyStood) {
-  const auto look = fixture_embeddings(40);
-  const Matrix& points = look->map->points;
+  const auto inspection = fixture_embeddings(40);
+  const Matrix& points = inspection->map->points;
   MovingPoints moving;
   moving.go_to(points, 10);
   EXPECT_FALSE(moving.are_moving()) << "nothing stood anywhere";
@@ -311,14 +311,14 @@ TEST(LabelPlaces, NeverOverlapNorLeaveTheArea) {
 
 TEST(PieceName, IsReadAndTyped) {
   Vocabulary vocabulary;
-  vocabulary.pieces = {"<s>", "▁", "▁s", "s", "▁king", ".", "+"};
-  EXPECT_EQ(piece_name("▁king"), "king");
-  EXPECT_EQ(piece_name("s"), "+s");
-  EXPECT_EQ(piece_name("."), ".");
-  EXPECT_EQ(piece_name("<s>"), "<s>");
-  for (int id = 0; id < static_cast<int>(vocabulary.pieces.size()); ++id)
-    EXPECT_EQ(find_piece(vocabulary, name_of(vocabulary, id)), id);
-  EXPECT_EQ(find_piece(vocabulary, "queen"), -1);
+  vocabulary.tokens = {"<s>", "▁", "▁s", "s", "▁king", ".", "+"};
+  EXPECT_EQ(token_name("▁king"), "king");
+  EXPECT_EQ(token_name("s"), "+s");
+  EXPECT_EQ(token_name("."), ".");
+  EXPECT_EQ(token_name("<s>"), "<s>");
+  for (int id = 0; id < static_cast<int>(vocabulary.tokens.size()); ++id)
+    EXPECT_EQ(find_token(vocabulary, name_of(vocabulary, id)), id);
+  EXPECT_EQ(find_token(vocabulary, "queen"), -1);
 }
 
 }  // namespace

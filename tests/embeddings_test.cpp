@@ -6,10 +6,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "analysis/matrix_algebra.h"
 #include "commands/commands.h"
 #include "engine/recorded_parameters.h"
 #include "engine/torch_engine.h"
-#include "measures/matrix_algebra.h"
 #include "model_fixture.h"
 #include "probe/embeddings.h"
 #include "probe/principal_axes.h"
@@ -90,7 +90,7 @@ class Embeddings : public testing::Test {
 
   static fs::path run() { return fs::temp_directory_path() / ("attnscope-embeddings-" + std::to_string(::getpid())); }
 
-  static std::shared_ptr<const EmbeddingLook> look(const EmbeddingsWanted& wanted) {
+  static std::shared_ptr<const EmbeddingResult> inspect(const EmbeddingsWanted& wanted) {
     return engine->embeddings(wanted);
   }
 
@@ -103,16 +103,16 @@ TEST_F(Embeddings, EveryMatrixIsTheModelsOwn) {
   for (const auto& [matrix, name] : {std::pair{EmbeddingMatrix::source, "source_embedding.weight"},
                                      std::pair{EmbeddingMatrix::target, "target_embedding.weight"},
                                      std::pair{EmbeddingMatrix::output, "output_weight"}}) {
-    const auto seen = look({.matrix = matrix});
+    const auto seen = inspect({.matrix = matrix});
     ASSERT_TRUE(seen->map) << seen->problem;
     EXPECT_EQ(seen->matrix, matrix);
     EXPECT_LT(difference(seen->map->points, principal_axes(parameters[name], 2).points), 1e-6) << name;
-    EXPECT_EQ(seen->map->points.rows, static_cast<int>(seen->vocabulary->pieces.size()));
+    EXPECT_EQ(seen->map->points.rows, static_cast<int>(seen->vocabulary->tokens.size()));
   }
 }
 
 TEST_F(Embeddings, NeighboursAreByCosineOfTheRows) {
-  const auto seen = look({.chosen = "a"});
+  const auto seen = inspect({.chosen = "a"});
   ASSERT_GE(seen->chosen, 0);
   const torch::Tensor rows = engine->model().embedding_rows(EmbeddingMatrix::source);
   for (const auto& [id, cosine] : seen->neighbours.nearest) {
@@ -121,26 +121,26 @@ TEST_F(Embeddings, NeighboursAreByCosineOfTheRows) {
     EXPECT_NEAR(cosine, expected, 1e-5);
   }
   EXPECT_EQ(seen->neighbours.nearest.size(), static_cast<std::size_t>(most_neighbours));
-  EXPECT_EQ(look({.chosen = "a"}), seen) << "the same question has the same answer";
+  EXPECT_EQ(inspect({.chosen = "a"}), seen) << "the same question has the same answer";
 }
 
 TEST_F(Embeddings, AWordThatIsNoPieceIsSaid) {
-  EXPECT_THAT(look({.chosen = "qwerty"})->chosen_problem, HasSubstr("qwerty"));
-  EXPECT_THAT(look({.analogy = {"a", "b", "qwerty"}})->analogy_problem, HasSubstr("qwerty"));
-  EXPECT_THAT(look({.analogy = {"a", "b", ""}})->answers, IsEmpty());
-  EXPECT_EQ(look({.analogy = {"a", "b", "c"}})->answers.size(), static_cast<std::size_t>(most_neighbours));
+  EXPECT_THAT(inspect({.chosen = "qwerty"})->chosen_problem, HasSubstr("qwerty"));
+  EXPECT_THAT(inspect({.analogy = {"a", "b", "qwerty"}})->analogy_problem, HasSubstr("qwerty"));
+  EXPECT_THAT(inspect({.analogy = {"a", "b", ""}})->answers, IsEmpty());
+  EXPECT_EQ(inspect({.analogy = {"a", "b", "c"}})->answers.size(), static_cast<std::size_t>(most_neighbours));
 }
 
 TEST_F(Embeddings, AreRecordedWhileTraining) {
-  const auto seen = look({.chosen = "a"});
+  const auto seen = inspect({.chosen = "a"});
   EXPECT_THAT(seen->recorded_steps, ElementsAre(0, 2, 4));
   EXPECT_EQ(seen->earlier.step, 0);
   EXPECT_EQ(seen->earlier.nearest.size(), static_cast<std::size_t>(most_neighbours));
-  const auto past = look({.step = 3, .chosen = "a"});
+  const auto past = inspect({.step = 3, .chosen = "a"});
   EXPECT_TRUE(past->recorded);
   EXPECT_EQ(past->step, 2);
   EXPECT_NE(past->map->points, seen->map->points);
-  EXPECT_FALSE(look({.step = 1000})->recorded) << "the present is nearer";
+  EXPECT_FALSE(inspect({.step = 1000})->recorded) << "the present is nearer";
 }
 
 TEST_F(Embeddings, OlderWeightsInTheFolderAreRecordedSteps) {
@@ -150,7 +150,7 @@ TEST_F(Embeddings, OlderWeightsInTheFolderAreRecordedSteps) {
   EXPECT_THAT(seen->recorded_steps, ElementsAre(2, 4));
   EXPECT_TRUE(seen->recorded);
   EXPECT_EQ(seen->step, 4);
-  EXPECT_LT(difference(seen->map->points, look({.step = 4})->map->points), 5e-3) << "float16 in memory";
+  EXPECT_LT(difference(seen->map->points, inspect({.step = 4})->map->points), 5e-3) << "float16 in memory";
 }
 
 TEST_F(Embeddings, TheMemoryOfRecordedStepsIsBounded) {
@@ -176,24 +176,24 @@ TEST_F(Embeddings, AsManyStepsAreRecordedAsWereAllowed) {
 TEST_F(Embeddings, NumbersThatAreNotFiniteAreSaid) {
   ModelConfig config = small_config();
   const Model model = seeded_model(config);
-  model->stand_still();
+  model->freeze();
   model->embedding_rows(EmbeddingMatrix::source)[7].fill_(std::numeric_limits<float>::quiet_NaN());
   auto vocabulary = std::make_shared<Vocabulary>();
-  for (int id = 0; id < small_vocab_size; ++id) vocabulary->pieces.push_back("▁p" + std::to_string(id));
-  EmbeddingDesk desk(vocabulary);
-  const auto seen = desk.look(*model, engine->tokenizer(), {.chosen = "p4"}, {.step = 9});
+  for (int id = 0; id < small_vocab_size; ++id) vocabulary->tokens.push_back("▁p" + std::to_string(id));
+  EmbeddingAnalyzer embedding_analyzer(vocabulary);
+  const auto seen = embedding_analyzer.inspect(*model, engine->tokenizer(), {.chosen = "p4"}, {.step = 9});
   EXPECT_FALSE(seen->map);
   EXPECT_THAT(seen->problem, HasSubstr("step 9"));
 }
 
 TEST_F(Embeddings, ComeWithTheSnapshotThatAskedForThem) {
-  std::vector<std::shared_ptr<const Snapshot>> looks;
+  std::vector<std::shared_ptr<const Snapshot>> inspections;
   engine->probe({.text = "a b", .embeddings = EmbeddingsWanted{.chosen = "a"}, .senses = "a"},
-                [&](std::shared_ptr<const Snapshot> snapshot) { looks.push_back(std::move(snapshot)); }, {});
-  EXPECT_FALSE(looks.front()->embeddings) << "the sentence's pieces do not wait for them";
-  ASSERT_TRUE(looks.back()->embeddings);
-  ASSERT_TRUE(looks.back()->senses);
-  EXPECT_EQ(looks.back()->senses->step, engine->steps_done());
+                [&](std::shared_ptr<const Snapshot> snapshot) { inspections.push_back(std::move(snapshot)); }, {});
+  EXPECT_FALSE(inspections.front()->embeddings) << "the sentence's pieces do not wait for them";
+  ASSERT_TRUE(inspections.back()->embeddings);
+  ASSERT_TRUE(inspections.back()->senses);
+  EXPECT_EQ(inspections.back()->senses->step, engine->steps_done());
 }
 
 // ---- one word, many sentences
@@ -204,7 +204,7 @@ TEST_F(Embeddings, StatesAreTheEmbeddingAndEveryLayer) {
   for (const char* architecture : {"encoder-decoder", "decoder-only", "recurrent"}) {
     config.architecture = architecture;
     const Model model = seeded_model(config);
-    model->stand_still();
+    model->freeze();
     const torch::Tensor ids = random_ids(1, 6);
     Inspection record{.states_wanted = true};
     if (config.is_language_model()) {
@@ -229,7 +229,7 @@ TEST_F(Embeddings, StatesAreTheEmbeddingAndEveryLayer) {
 TEST_F(Embeddings, AWordIsGroupedByTheOutputThatLooksAtIt) {
   const auto seen = engine->senses("a", {});
   EXPECT_THAT(seen->problem, IsEmpty());
-  EXPECT_EQ(seen->piece, "▁a");
+  EXPECT_EQ(seen->token, "▁a");
   EXPECT_THAT(seen->grouped_by, HasSubstr("attends to it most"));
   ASSERT_GE(seen->occurrences.size(), 10U);
   ASSERT_EQ(seen->layers.size(), 2U);

@@ -487,9 +487,9 @@ TEST_F(RunOnDisk, OpensWithoutItsCorpusAndSaysSo) {
   ASSERT_EQ(opened.warnings.size(), 1U);
   EXPECT_THAT(opened.warnings[0], testing::HasSubstr("pairs.tsv"));
   EXPECT_THROW(again.train_step({}), CorpusError);
-  int looks = 0;
-  again.probe({1, "a x"}, [&](auto) { ++looks; }, {});
-  EXPECT_EQ(looks, 2);
+  int inspections = 0;
+  again.probe({1, "a x"}, [&](auto) { ++inspections; }, {});
+  EXPECT_EQ(inspections, 2);
 }
 
 // ---- looking inside

@@ -61,7 +61,7 @@ class Learning : public testing::Test {
   }
 
   Evaluation evaluated(std::int64_t beam) const {
-    model->stand_still();
+    model->freeze();
     return evaluate_pairs(*model, tokenizer(), lessons, beam, {});
   }
 

@@ -30,14 +30,14 @@ class KnownCircuit : public testing::Test {
     engine.open_run(folder.string(), {});
   }
 
-  TwinCase case_of_entry(const Json& entry) {
-    const TwinQuestion question{
+  ContrastCase case_of_entry(const Json& entry) {
+    const ContrastQuestion question{
         entry.at("sentence"), entry.at("twin"), {entry.at("answer"), entry.at("twin's answer")}};
-    return case_of(std::make_shared<const TwinRuns>(engine.model(), engine.tokenizer(), question));
+    return case_of(std::make_shared<const ContrastRuns>(engine.model(), engine.tokenizer(), question));
   }
 
   // The slot that begins where the entry says.
-  static int slot_at(const TwinCase& it, const Json& positions) {
+  static int slot_at(const ContrastCase& it, const Json& positions) {
     const int first = positions.front();
     const auto found =
         std::ranges::find_if(it.slots, [&](const Slot& slot) { return slot.positions.front() == first; });
@@ -49,7 +49,7 @@ class KnownCircuit : public testing::Test {
 };
 
 // "it → antecedent" is "it → horse" of a sentence about a horse.
-std::string own_name(std::string name, const TwinCase& it, const std::vector<std::pair<std::string, int>>& words) {
+std::string own_name(std::string name, const ContrastCase& it, const std::vector<std::pair<std::string, int>>& words) {
   for (const auto& [role, slot] : words)
     if (const auto at = name.find(role); at != std::string::npos)
       name.replace(at, role.size(), it.slots[static_cast<std::size_t>(slot)].name);
@@ -60,7 +60,7 @@ TEST_F(KnownCircuit, HasTheFiguresOfTheIndependentImplementation) {
   int figures = 0;
   double worst = 0;
   for (const Json& entry : expected.at("cases")) {
-    const TwinCase it = case_of_entry(entry);
+    const ContrastCase it = case_of_entry(entry);
     const Json& positions = entry.at("positions");
     const int one = slot_at(it, positions.at("antecedent")), other = slot_at(it, positions.at("other noun"));
     const std::vector<int> at = {slot_at(it, positions.at("it")), slot_at(it, positions.at("."))};
@@ -95,19 +95,20 @@ TEST_F(KnownCircuit, HasTheFiguresOfTheIndependentImplementation) {
 
 // Over the thirty pairs the search finds what was found by hand, nothing more, and names the decoy.
 TEST_F(KnownCircuit, IsFoundByTheSearch) {
-  std::vector<TwinCase> cases;
+  std::vector<ContrastCase> cases;
   for (const Json& entry : expected.at("cases"))
     if (entry.at("answer") == expected.at("cases").front().at("answer")) cases.push_back(case_of_entry(entry));
   ASSERT_EQ(cases.size(), 30U);
   const Circuit found = find_circuit(cases);
   EXPECT_EQ(found.problem, "");
-  const auto hop = [&](AttentionPart part, int layer) -> const Hop& {
-    return *std::ranges::find_if(found.hops, [&](const Hop& it) { return it.part == part && it.layer == layer; });
+  const auto edge = [&](AttentionPart part, int layer) -> const CircuitEdge& {
+    return *std::ranges::find_if(found.edges,
+                                 [&](const CircuitEdge& it) { return it.part == part && it.layer == layer; });
   };
-  ASSERT_THAT(found.hops, testing::SizeIs(3));
-  EXPECT_EQ(hop(AttentionPart::encoder, 0).heads(), std::vector{2});
-  EXPECT_EQ(hop(AttentionPart::encoder, 1).heads(), (std::vector{0, 2}));
-  EXPECT_EQ(hop(AttentionPart::cross, 1).heads(), (std::vector{1, 2, 3}));
+  ASSERT_THAT(found.edges, testing::SizeIs(3));
+  EXPECT_EQ(edge(AttentionPart::encoder, 0).heads(), std::vector{2});
+  EXPECT_EQ(edge(AttentionPart::encoder, 1).heads(), (std::vector{0, 2}));
+  EXPECT_EQ(edge(AttentionPart::cross, 1).heads(), (std::vector{1, 2, 3}));
   std::vector<std::string> words;
   for (const int slot : found.places.back().slots) words.push_back(found.slots[static_cast<std::size_t>(slot)]);
   EXPECT_EQ(words, (std::vector<std::string>{"it", "."}));

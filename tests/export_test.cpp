@@ -9,9 +9,9 @@
 #include "plain/matrix_text.h"
 #include "posted.h"
 #include "shell/export.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
 #include "shell/purposes.h"
+#include "shell/sentence.h"
 #include "shell/timeline.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
@@ -37,9 +37,9 @@ class ExportTest : public testing::Test {
   void record(std::initializer_list<std::int64_t> steps) {
     receive(scope, {SentencePinned{"src1 src2"}}, nullptr);
     for (const std::int64_t step : steps) {
-      auto look = fixture_snapshot({3, 4, 2, 4});
-      look->step = step;
-      receive(scope, {FrameRecorded{frame_of(*look)}}, nullptr);
+      auto inspection = fixture_snapshot({3, 4, 2, 4});
+      inspection->step = step;
+      receive(scope, {FrameRecorded{frame_of(*inspection)}}, nullptr);
     }
     ui.frames(2, draw);
   }
@@ -59,11 +59,11 @@ class ExportTest : public testing::Test {
 
   std::string csv_of_head() const {
     const Snapshot& snapshot = *scope.newest.snapshot;
-    const std::vector<std::string> labels = pieces_of(snapshot.source);
+    const std::vector<std::string> labels = texts_of(snapshot.source);
     return matrix_csv(snapshot.encoder[1][2], labels, labels);
   }
 
-  Scope scope;
+  AppState scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
@@ -84,8 +84,8 @@ TEST_F(ExportTest, NumbersHaveTheirQueriesAsRowsAndTheirKeysAsColumns) {
     const Snapshot& snapshot = *scope.newest.snapshot;
     const bool cross = part == AttentionPart::cross;
     const std::string expected =
-        matrix_csv(maps_of(snapshot, part)[0][1], pieces_of(cross ? snapshot.target_out : snapshot.target_in),
-                   pieces_of(cross ? snapshot.source : snapshot.target_in));
+        matrix_csv(maps_of(snapshot, part)[0][1], texts_of(cross ? snapshot.target_out : snapshot.target_in),
+                   texts_of(cross ? snapshot.source : snapshot.target_in));
     copy_numbers(scope);
     EXPECT_EQ(std::string(ImGui::GetClipboardText()), expected);
     scope.commands.clear();
@@ -107,7 +107,7 @@ TEST_F(ExportTest, NumbersOfSeveralHeadsAreThoseShown) {
     mean.values[i] = sum / static_cast<float>(scope.newest.snapshot->encoder[1].size());
   }
   ASSERT_EQ(posted<WriteFile>(scope).size(), 1U);
-  const std::vector<std::string> labels = pieces_of(scope.newest.snapshot->source);
+  const std::vector<std::string> labels = texts_of(scope.newest.snapshot->source);
   EXPECT_EQ(posted<WriteFile>(scope)[0].bytes, matrix_csv(mean, labels, labels));
 
   choose(scope, Purpose::save_json);
@@ -277,7 +277,7 @@ TEST_F(ExportTest, AFilmEndsWhenItsStepsAreNoLongerShown) {
 }
 
 TEST_F(ExportTest, WhatCannotBeTakenIsNotOffered) {
-  Scope nothing;
+  AppState nothing;
   for (const Purpose purpose :
        {Purpose::save_png, Purpose::save_svg, Purpose::save_csv, Purpose::save_json, Purpose::save_film}) {
     EXPECT_FALSE(can_choose(nothing, purpose));

@@ -26,14 +26,16 @@ inline constexpr auto patience = std::chrono::seconds(20);  // only ever spent b
 
 // What the fake engine does, set before the session starts, and what it has done. Lists are guarded by the mutex.
 struct Script {
-  std::function<void(std::int64_t step, const Breath&)> on_step = [](std::int64_t, const Breath& breathe) {
-    breathe();
+  std::function<void(std::int64_t step, const YieldCallback&)> on_step = [](std::int64_t, const YieldCallback& yield) {
+    yield();
   };
   std::function<void(const ProgressCallback&)> on_prepare = [](const ProgressCallback& progress) {
     progress({"Reading", 0.5});
   };
   std::function<void()> on_open = [] {};
-  std::function<void(const Probe&, const Breath&)> on_decode = [](const Probe&, const Breath& breathe) { breathe(); };
+  std::function<void(const Probe&, const YieldCallback&)> on_decode = [](const Probe&, const YieldCallback& yield) {
+    yield();
+  };
   std::function<void(const FractionCallback&)> on_study = [](const FractionCallback& progress) { progress(0.5); };
   std::function<void()> on_save = [] {};
   std::function<std::optional<OpenRun>()> on_keep = [] {
@@ -41,8 +43,8 @@ struct Script {
   };                              // before another run takes the place of this
   std::shared_ptr<Script> other;  // of the engine beside this one; none: there can be none
   std::function<bool(std::int64_t step)> on_checkpoint = [](std::int64_t) { return false; };  // after each update
-  std::vector<KeptRun> kept_runs;
-  std::optional<KeptRun> last_saved;
+  std::vector<Autosave> autosaves;
+  std::optional<Autosave> last_saved;
   std::atomic<std::int64_t> history_interval = 50;
   std::vector<PinnedSentence> opened_history;                  // comes with every run opened
   std::atomic<std::int64_t> steps_wanted = 1'000'000'000'000;  // steps take a microsecond: no test sees the end
@@ -64,10 +66,10 @@ struct Script {
   }
 
   // Blocks a fake engine until the test opens the gate; with a breath, breathing all the while.
-  void wait_at_gate(const Breath& breathe = {}) {
+  void wait_at_gate(const YieldCallback& yield = {}) {
     at_gate = true;
     while (!gate) {
-      if (breathe) breathe();
+      if (yield) yield();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
@@ -115,8 +117,8 @@ class FakeEngine : public Engine {
     script_->note("checkpoint " + std::to_string(step_));
   }
   std::optional<OpenRun> keep() override { return script_->on_keep(); }
-  std::optional<KeptRun> last_saved() const override { return script_->last_saved; }
-  std::vector<KeptRun> kept_runs() override { return script_->kept_runs; }
+  std::optional<Autosave> last_saved() const override { return script_->last_saved; }
+  std::vector<Autosave> autosaves() override { return script_->autosaves; }
   void adjust(const Config& config) override {
     script_->note("adjust " + std::to_string(static_cast<int>(config.training.noam_factor)));
   }
@@ -126,9 +128,9 @@ class FakeEngine : public Engine {
   History& history() override { return history_; }
   void record_weights() override { script_->note("weights of step " + std::to_string(step_)); }
 
-  MetricPoint train_step(const Breath& breathe) override {
+  MetricPoint train_step(const YieldCallback& yield) override {
     script_->note("step begins");
-    script_->on_step(step_ + 1, breathe);
+    script_->on_step(step_ + 1, yield);
     ++step_;
     script_->note("step ends");
     MetricPoint point;
@@ -136,7 +138,7 @@ class FakeEngine : public Engine {
     return point;
   }
 
-  void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) override {
+  void probe(const Probe& probe, const SnapshotCallback& publish, const YieldCallback& yield) override {
     ++script_->probes_begun;
     Snapshot seen;
     seen.run = run_;
@@ -144,7 +146,7 @@ class FakeEngine : public Engine {
     seen.request = probe.request;
     seen.source_text = probe.text;
     publish(std::make_shared<Snapshot>(seen));
-    script_->on_decode(probe, breathe);
+    script_->on_decode(probe, yield);
     seen.output_text = "whole";
     publish(std::make_shared<Snapshot>(seen));
     script_->note("probed " + probe.text);
@@ -247,7 +249,7 @@ class SessionTest : public testing::Test {
     return std::nullopt;
   }
 
-  bool wait_until_said(const std::string& text) {
+  bool wait_until_logged(const std::string& text) {
     return wait_for([&] { return said(text).has_value(); });
   }
 

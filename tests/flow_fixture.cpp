@@ -27,7 +27,7 @@ BatchSide side(int cols, std::initializer_list<std::initializer_list<int>> rows)
     ids.resize(static_cast<std::size_t>(cols));
     for (const int id : ids) {
       made.ids.push_back(id);
-      made.pieces.push_back(id == 0 ? "" : id == 1 ? "<s>" : id == 2 ? "</s>" : "p" + std::to_string(id));
+      made.tokens.push_back(id == 0 ? "" : id == 1 ? "<s>" : id == 2 ? "</s>" : "p" + std::to_string(id));
     }
   }
   return made;
@@ -40,7 +40,7 @@ void add_data_flow(Snapshot& snapshot, const FlowWanted& wanted) {
   flow->asked = wanted;
   flow->vocab_size = 100;
   flow->parameters = {{"embedding.weight", {100, width}}, {"encoder.layers.0.linear1.weight", {4, width}}};
-  const std::vector<std::string> rows = pieces_of(wanted.box.decoder ? snapshot.target_in : snapshot.source);
+  const std::vector<std::string> rows = texts_of(wanted.box.decoder ? snapshot.target_in : snapshot.source);
   const auto count = static_cast<int>(rows.size());
   const std::string length = wanted.box.decoder ? "T" : "S";
   const Matrix x = numbers(count, width, 1), w = numbers(width, 2, 2);
@@ -73,8 +73,8 @@ void add_data_flow(Snapshot& snapshot, const FlowWanted& wanted) {
   snapshot.data_flow = std::move(flow);
 }
 
-BatchLook fixture_batch() {
-  BatchLook batch;
+BatchInspection fixture_batch() {
+  BatchInspection batch;
   batch.step = 13;
   batch.batch = 12;
   batch.parts = 2;

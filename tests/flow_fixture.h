@@ -1,7 +1,7 @@
 // What a snapshot holds for the data-flow workspace, without a model behind it.
 #pragma once
 
-#include "plain/batch_look.h"
+#include "plain/batch_inspection.h"
 #include "plain/data_flow.h"
 #include "plain/snapshot.h"
 
@@ -12,6 +12,6 @@ namespace attnscope {
 void add_data_flow(Snapshot& snapshot, const FlowWanted& wanted);
 
 // Three pairs of 4, 3 and 2 pieces and their targets; a vocabulary of 10 pieces, ε 0.1, dropout 0.5.
-BatchLook fixture_batch();
+BatchInspection fixture_batch();
 
 }  // namespace attnscope

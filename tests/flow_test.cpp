@@ -4,12 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/soft_lookup.h"
 #include "flow_fixture.h"
 #include "inside_fixture.h"
-#include "measures/soft_lookup.h"
 #include "shell/export.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/flow/flow.h"
@@ -44,7 +44,7 @@ class Flow : public testing::Test {
         const auto part = attention_of(scope.asked.data_flow->box);
         if (part) add_inside(*next, {*part, view.layer, view.head});
       }
-      if (scope.asked.batch) next->batch = std::make_shared<const BatchLook>(batch);
+      if (scope.asked.batch) next->batch = std::make_shared<const BatchInspection>(batch);
       receive(scope, {}, next);
       ui.frames(2, draw);
     }
@@ -55,10 +55,10 @@ class Flow : public testing::Test {
     answer(base);
   }
 
-  Scope scope;
+  AppState scope;
   FlowView& view = scope.views.of<FlowView>();
   std::shared_ptr<Snapshot> base;
-  BatchLook batch = fixture_batch();
+  BatchInspection batch = fixture_batch();
   UiHarness ui{{1600, 1000}};
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
@@ -200,7 +200,7 @@ TEST_F(Flow, TheMatrixShownLargeIsWrittenAsCsv) {
   EXPECT_EQ(numbers_name(scope), "encoder-shares");  // of the box, the last
   write_csv(scope, "/nowhere/numbers.csv", false);
   const auto& written = std::get<WriteFile>(scope.commands.back());
-  EXPECT_THAT(written.bytes, testing::StartsWith(",0,1\n" + base->source.front().piece + ","));
+  EXPECT_THAT(written.bytes, testing::StartsWith(",0,1\n" + base->source.front().token + ","));
 }
 
 TEST(FlowArithmetic, WritesACellAsTheSumItIs) {
@@ -221,7 +221,7 @@ TEST(FlowArithmetic, WritesACellAsTheSumItIs) {
 
 // Shaw's vectors, of distances −1, 0 and 1: what is farther counts as the farthest.
 TEST(FlowArithmetic, WritesWhatAKeyGetsForItsDistanceAndADistanceOfTheWeights) {
-  const std::vector<std::string> pieces = {"a", "b", "c"}, distances = {"−1", "0", "+1"};
+  const std::vector<std::string> tokens = {"a", "b", "c"}, distances = {"−1", "0", "+1"};
   DataFlow flow;
   const auto add = [&](const char* name, FlowOp op, int operand, const std::vector<std::string>& columns,
                        const std::vector<float>& values) {
@@ -231,12 +231,12 @@ TEST(FlowArithmetic, WritesWhatAKeyGetsForItsDistanceAndADistanceOfTheWeights) {
     if (op != FlowOp::given) made.operands = {operand};
     made.values = Matrix(3, 3);
     made.values.values = values;
-    made.row_labels = pieces;
+    made.row_labels = tokens;
     made.col_labels = columns;
   };
   add("q·a^K", FlowOp::given, 0, distances, {0.5, 1, 2, 3, 4, 5, 6, 7, 8});
-  add("bias", FlowOp::at_distance, 0, pieces, {1, 2, 2, 3, 4, 5, 6, 6, 7});
-  add("weights", FlowOp::given, 0, pieces, {0.25, 0.25, 0.5, 0.25, 0.25, 0.5, 0.25, 0.125, 0.625});
+  add("bias", FlowOp::at_distance, 0, tokens, {1, 2, 2, 3, 4, 5, 6, 6, 7});
+  add("weights", FlowOp::given, 0, tokens, {0.25, 0.25, 0.5, 0.25, 0.25, 0.5, 0.25, 0.125, 0.625});
   add("by distance", FlowOp::by_distance, 2, distances, {0, 0.25, 0.75, 0.25, 0.25, 0.5, 0.375, 0.625, 0});
   EXPECT_THAT(flow_arithmetic(flow, 1, 0, 2), testing::HasSubstr("q·a^K [a, +1]\n= 2.00"));
   EXPECT_THAT(flow_arithmetic(flow, 1, 2, 0), testing::HasSubstr("q·a^K [c, −1]\n= 6.00"));
@@ -365,7 +365,7 @@ TEST_F(Flow, TheZerosOfAnyPlaceAreAskedForAndLabelledByHeadAndPiece) {
   batch.kept = Matrix(2 * 3, 4);  // two heads, three pieces, four keys
   show(FlowMode::batch);
   EXPECT_TRUE(ui.drew("row 1, 6×4: 100.0 %"));
-  EXPECT_TRUE(ui.drew("2: " + std::string(without_mark(batch.target_in.piece(0, 1)))));
+  EXPECT_TRUE(ui.drew("2: " + std::string(without_mark(batch.target_in.token(0, 1)))));
 }
 
 TEST_F(Flow, ZerosThatAGraphicsCardDrawsAreNotShown) {
@@ -388,7 +388,7 @@ TEST_F(Flow, KeysAndClicksChooseAPositionOfTheTarget) {
 }
 
 TEST_F(Flow, TheChosenRowIsWrittenOut) {
-  batch.source.pieces[4] = "▁unmistakably";
+  batch.source.tokens[4] = "▁unmistakably";
   show(FlowMode::batch);
   EXPECT_FALSE(ui.drew("unmistakably")) << "its cell is narrower";
   ui.key(Key::down, draw);
@@ -400,7 +400,7 @@ TEST(BatchRows, AreReadAsText) {
       .rows = 2,
       .cols = 8,
       .ids = {1, 7, 8, 9, 10, 11, 2, 2, 1, 12, 9, 2, 2, 2, 2, 2},
-      .pieces = {"<s>", "▁The", "▁", "cat", "s", ".", "</s>", "", "<s>", "</s>", "s", "</s>", "", "", "", ""}};
+      .tokens = {"<s>", "▁The", "▁", "cat", "s", ".", "</s>", "", "<s>", "</s>", "s", "</s>", "", "", "", ""}};
   EXPECT_EQ(row_text(side, 0), "<s> The cats. </s>");
   EXPECT_EQ(row_text(side, 1), "<s> </s>s </s>") << "only an id makes a sign of the end";
 }
@@ -413,7 +413,7 @@ TEST_F(Flow, WithoutABatchItSaysWhy) {
 }
 
 TEST(BatchMasks, TheirUnionSaysForEveryCellWhatHidesIt) {
-  const BatchLook batch = fixture_batch();
+  const BatchInspection batch = fixture_batch();
   const Matrix encoder = batch_mask(batch, BatchMask::encoder, 1);  // 3 of 4 pieces
   const Matrix decoder = batch_mask(batch, BatchMask::decoder, 1);  // 2 of 3
   const Matrix cross = batch_mask(batch, BatchMask::cross, 1);
@@ -433,11 +433,11 @@ TEST(BatchMasks, TheirUnionSaysForEveryCellWhatHidesIt) {
 
 // Marian's 0 ends a sentence, and its targets start with the piece that pads.
 TEST(BatchMasks, PaddingIsWhatIsNoPieceWhateverItsId) {
-  BatchLook batch = fixture_batch();
+  BatchInspection batch = fixture_batch();
   for (BatchSide* side : {&batch.source, &batch.target_in}) {
     for (int& id : side->ids) id = id == 0 ? 9 : id == 2 ? 0 : id;
   }
-  batch.target_in.pieces[3] = "";  // of row 1
+  batch.target_in.tokens[3] = "";  // of row 1
   EXPECT_EQ(batch.target_in.length(2), 1);
   const Matrix encoder = batch_mask(batch, BatchMask::encoder, 1);
   EXPECT_EQ(encoder.at(0, 2), 0);
@@ -478,20 +478,20 @@ TensorSpread fixture_tensor_spread(double size) {
   return spread;
 }
 
-TensorsLook fixture_tensors(const TensorsQuestion& question) {
-  TensorsLook look{.question = question};
+TensorsResult fixture_tensors(const TensorsQuestion& question) {
+  TensorsResult inspection{.question = question};
   for (const char* name : {"embedding.weight", "encoder.layers.0.linear1.weight"}) {
     TensorHistory history{name, {10, 10}};
     for (const std::int64_t step : {100, 200, 300})
       history.points.push_back({step, fixture_tensor_spread(static_cast<double>(step) / 100),
                                 fixture_tensor_spread(0.01), step == 100 ? 0 : 0.002});
-    look.parameters.push_back(history);
+    inspection.parameters.push_back(history);
   }
   TensorHistory hidden{"encoder layer 1 feed-forward, hidden units", {3, 512}};
   hidden.points = {{300, fixture_tensor_spread(1)}};
   hidden.points.back().values.silent = 1;
-  look.activations = {hidden};
-  return look;
+  inspection.activations = {hidden};
+  return inspection;
 }
 
 TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
@@ -535,12 +535,12 @@ TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
 
 TEST_F(Flow, TensorsAreFoundByAPartOfTheirNames) {
   show(FlowMode::spread);
-  TensorsLook look = fixture_tensors({base->source_text});
-  look.parameters.push_back(look.parameters.front());
-  look.parameters.back().name = "encoder.layers.1.LINEAR1.weight";
-  view.spread.asked = look.question;
+  TensorsResult inspection = fixture_tensors({base->source_text});
+  inspection.parameters.push_back(inspection.parameters.front());
+  inspection.parameters.back().name = "encoder.layers.1.LINEAR1.weight";
+  view.spread.asked = inspection.question;
   view.spread.asked_run = scope.run.run;
-  take_tensors(view.spread, look, scope.run.run, 300);
+  take_tensors(view.spread, inspection, scope.run.run, 300);
   ui.frames(3, draw);
   ASSERT_TRUE(ui.click_text("filter by name", draw));
   ui.type("linear", draw);

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/view.h"
@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 
 // All of row `from` of a map goes to `to`.
-void look(Matrix& map, int from, int to) {
+void set_attention(Matrix& map, int from, int to) {
   for (int col = 0; col < map.cols; ++col) map.at(from, col) = col == to ? 1 : 0;
 }
 
@@ -30,17 +30,17 @@ class GlanceWindow : public testing::Test {
   GlanceWindow() {
     scope.layout = first_layout();
     auto snapshot = animal_snapshot();
-    look(snapshot->encoder.back()[2], it, animal);
+    set_attention(snapshot->encoder.back()[2], it, animal);
     for (auto& layer : snapshot->cross)
       for (Matrix& head : layer) {
-        look(head, animal_written, animal);
-        look(head, il_written, it);
+        set_attention(head, animal_written, animal);
+        set_attention(head, il_written, it);
       }
     receive(scope, {fixture_run(20)}, snapshot);
     ui.frames(3, draw);
   }
 
-  Scope scope;
+  AppState scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
@@ -59,12 +59,12 @@ TEST_F(GlanceWindow, SaysWhereItLooksAndWhatWasWrittenOfBoth) {
 
 TEST_F(GlanceWindow, WhatWasWrittenStandsAsInTheText) {
   auto snapshot = animal_snapshot(2);
-  look(snapshot->encoder.back()[2], it, animal);
+  set_attention(snapshot->encoder.back()[2], it, animal);
   for (auto& layer : snapshot->cross)
     for (Matrix& head : layer) {
-      for (int row = 0; row < head.rows; ++row) look(head, row, street);
-      for (const int row : {il_written - 2, il_written}) look(head, row, it);
-      for (const int row : {0, animal_written}) look(head, row, animal);
+      for (int row = 0; row < head.rows; ++row) set_attention(head, row, street);
+      for (const int row : {il_written - 2, il_written}) set_attention(head, row, it);
+      for (const int row : {0, animal_written}) set_attention(head, row, animal);
     }
   receive(scope, {}, snapshot);
   ui.frames(2, draw);
@@ -75,8 +75,8 @@ TEST_F(GlanceWindow, WhatWasWrittenStandsAsInTheText) {
 
   for (auto& layer : snapshot->cross)
     for (Matrix& head : layer) {
-      look(head, animal_written, street);
-      look(head, il_written + 1, animal);
+      set_attention(head, animal_written, street);
+      set_attention(head, il_written + 1, animal);
     }
   auto apart = std::make_shared<Snapshot>(*snapshot);
   apart->request = 3;

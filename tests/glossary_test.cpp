@@ -10,9 +10,9 @@
 #include "plain/config.h"
 #include "plain/metrics.h"
 #include "shell/glossary.h"
-#include "shell/looking.h"
 #include "shell/palette.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "shell/term_pictures.h"
 #include "snapshot_fixture.h"
 #include "source_literals.h"
@@ -89,7 +89,7 @@ class GlossaryWindow : public testing::Test {
     ui.frames(3, draw);
   }
 
-  Scope scope;
+  AppState scope;
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };

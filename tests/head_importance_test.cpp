@@ -12,11 +12,11 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-const HeadImportance& of(const HeadsLook& look, const HeadPlace& place) {
-  return *std::ranges::find(look.heads, place, &HeadImportance::place);
+const HeadImportance& of(const HeadsResult& result, const HeadPlace& place) {
+  return *std::ranges::find(result.heads, place, &HeadImportance::place);
 }
 
-HeadsLook look_of(TorchEngine& engine) {
+HeadsResult inspection_of(TorchEngine& engine) {
   return engine.heads(engine.model(), [](double) {});
 }
 
@@ -25,14 +25,14 @@ TEST(HeadImportance, IsTheLossWithTheHeadSwitchedOff) {
   engine.reset(tiny_config(), {});
   for (int step = 0; step < 3; ++step) engine.train_step({});
   engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});  // the watched model has the weights
-  const HeadsLook look = look_of(engine);
-  EXPECT_THAT(look.heads, SizeIs(6));  // three attentions of one layer, two heads each
-  EXPECT_NEAR(look.nll, validate(engine.model(), *engine.dataset(), 8, {}), 1e-5);
+  const HeadsResult result = inspection_of(engine);
+  EXPECT_THAT(result.heads, SizeIs(6));  // three attentions of one layer, two heads each
+  EXPECT_NEAR(result.nll, validate(engine.model(), *engine.dataset(), 8, {}), 1e-5);
   // All heads off is all there is to lose, in whatever order.
-  ASSERT_THAT(look.pruning, SizeIs(7));
-  EXPECT_EQ(look.pruning.front().nll, look.nll);
+  ASSERT_THAT(result.pruning, SizeIs(7));
+  EXPECT_EQ(result.pruning.front().nll, result.nll);
   Interventions all;
-  for (const HeadImportance& head : look.heads) all.heads_off.push_back(head.place);
+  for (const HeadImportance& head : result.heads) all.heads_off.push_back(head.place);
   double nats = 0;
   std::int64_t tokens = 0;
   for (const Batch& batch : validation_batches(engine.model(), *engine.dataset(), 8)) {
@@ -45,8 +45,8 @@ TEST(HeadImportance, IsTheLossWithTheHeadSwitchedOff) {
             static_cast<double>(batch.targets);
     tokens += batch.targets;
   }
-  EXPECT_EQ(look.tokens, tokens);
-  EXPECT_NEAR(look.pruning.back().nll, nats / static_cast<double>(tokens), 1e-6);
+  EXPECT_EQ(result.tokens, tokens);
+  EXPECT_NEAR(result.pruning.back().nll, nats / static_cast<double>(tokens), 1e-6);
 }
 
 // A head whose part of W_O is nought says nothing: it costs nothing, and no mask on it would be told anything.
@@ -59,10 +59,10 @@ TEST(HeadImportance, OfASilentHeadIsNothingEitherWay) {
     const torch::NoGradGuard no_grad;
     engine.model().named_parameters()["decoder.layers.0.multihead_attn.out_proj.weight"].slice(1, 8, 16).zero_();
   }
-  const HeadsLook look = look_of(engine);
-  EXPECT_NEAR(of(look, silent).exact, 0, 1e-7);
-  EXPECT_EQ(of(look, silent).fast, 0);
-  EXPECT_GT(of(look, {AttentionPart::cross, 0, 0}).fast, 0);
+  const HeadsResult result = inspection_of(engine);
+  EXPECT_NEAR(of(result, silent).exact, 0, 1e-7);
+  EXPECT_EQ(of(result, silent).fast, 0);
+  EXPECT_GT(of(result, {AttentionPart::cross, 0, 0}).fast, 0);
 }
 
 // ∂L/∂ξ by the difference of two passes: the other heads' columns of W_O scaled a little is what a mask is.
@@ -72,7 +72,7 @@ TEST(HeadImportance, TheFastOneIsTheGradientOfAMask) {
   TorchEngine engine;
   engine.reset(config, {});
   engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});
-  const HeadsLook look = look_of(engine);
+  const HeadsResult result = inspection_of(engine);
   torch::Tensor columns =
       engine.model().named_parameters()["encoder.layers.0.self_attn.out_proj.weight"].slice(1, 0, 8);
   const torch::NoGradGuard no_grad;
@@ -90,7 +90,7 @@ TEST(HeadImportance, TheFastOneIsTheGradientOfAMask) {
     mean += std::abs(cost(1 + step) - cost(1 - step)) / (2 * step) / static_cast<double>(batches.size());
   }
   columns.copy_(whole);
-  EXPECT_NEAR(of(look, {AttentionPart::encoder, 0, 0}).fast, mean, 0.02 * mean + 1e-4);
+  EXPECT_NEAR(of(result, {AttentionPart::encoder, 0, 0}).fast, mean, 0.02 * mean + 1e-4);
 }
 
 TEST(HeadImportance, OfALanguageModelAndOfNoHeads) {
@@ -99,13 +99,13 @@ TEST(HeadImportance, OfALanguageModelAndOfNoHeads) {
   TorchEngine engine;
   engine.reset(config, {});
   engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});
-  const HeadsLook look = look_of(engine);
-  EXPECT_THAT(look.heads, SizeIs(2));
-  EXPECT_NEAR(look.nll, validate(engine.model(), *engine.dataset(), 8, {}), 1e-5);
+  const HeadsResult result = inspection_of(engine);
+  EXPECT_THAT(result.heads, SizeIs(2));
+  EXPECT_NEAR(result.nll, validate(engine.model(), *engine.dataset(), 8, {}), 1e-5);
 
   config.model.architecture = "recurrent";
   engine.reset(config, {});
-  EXPECT_THAT(look_of(engine).problem, HasSubstr("no heads to ablate"));
+  EXPECT_THAT(inspection_of(engine).problem, HasSubstr("no heads to ablate"));
 }
 
 TEST(HeadImportance, OverTheTrainingIsThatOfEveryRecordedStep) {
@@ -134,11 +134,11 @@ TEST(HeadImportance, OverTheTrainingIsThatOfEveryRecordedStep) {
   EXPECT_EQ(steps.back(), 6);
   // Where a few batches are all there are, the last is what is measured of the present weights.
   ASSERT_LE(validation_batches(engine.model(), *engine.dataset(), 8).size(), 4U);
-  const HeadsLook present = look_of(engine);
-  ASSERT_THAT(history.points.back().look.heads, SizeIs(present.heads.size()));
+  const HeadsResult present = inspection_of(engine);
+  ASSERT_THAT(history.points.back().result.heads, SizeIs(present.heads.size()));
   for (std::size_t i = 0; i < present.heads.size(); ++i)
-    EXPECT_NEAR(history.points.back().look.heads[i].exact, present.heads[i].exact, 1e-7);
-  EXPECT_NE(history.points.front().look.nll, present.nll);
+    EXPECT_NEAR(history.points.back().result.heads[i].exact, present.heads[i].exact, 1e-7);
+  EXPECT_NE(history.points.front().result.nll, present.nll);
 }
 
 TEST(HeadImportance, CanBeGivenUp) {

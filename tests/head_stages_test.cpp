@@ -1,5 +1,5 @@
 // The arithmetic of one attention head, by hand.
-#include "measures/head_stages.h"
+#include "analysis/head_stages.h"
 
 #include <gmock/gmock.h>
 

@@ -67,8 +67,8 @@ ModelConfig model_with_four_heads() {
   return model;
 }
 
-Snapshot look(std::int64_t step, const std::string& text = sentence, const ModelConfig& model = model_with_four_heads(),
-              int written = 4) {
+Snapshot inspect(std::int64_t step, const std::string& text = sentence,
+                    const ModelConfig& model = model_with_four_heads(), int written = 4) {
   Snapshot made;
   made.run = 3;
   made.step = step;
@@ -92,7 +92,7 @@ Snapshot look(std::int64_t step, const std::string& text = sentence, const Model
 }
 
 Frame frame(std::int64_t step, const std::string& text = sentence) {
-  return frame_of(look(step, text));
+  return frame_of(inspect(step, text));
 }
 
 std::vector<std::int64_t> steps(const PinnedSentence* pinned) {
@@ -109,7 +109,7 @@ auto kept_parts(const Snapshot& s) {
 // ---- what is kept
 
 TEST(History, AFrameIsTheLookWithoutTheTablesOfPositions) {
-  const Snapshot whole = look(7);
+  const Snapshot whole = inspect(7);
   const Frame kept = frame_of(whole);
   EXPECT_EQ(kept_parts(*kept), kept_parts(whole));
   EXPECT_EQ(kept->run, 3u);
@@ -166,13 +166,13 @@ TEST(History, BytesFollowEveryChange) {
 
 TEST(History, BytesCountMapsCandidatesAndTexts) {
   const std::size_t plain = bytes_of(*frame(0));
-  Snapshot more = look(0);
+  Snapshot more = inspect(0);
   more.encoder[0][0] = Matrix(103, 103);  // instead of 3 × 3
   EXPECT_EQ(bytes_of(more), plain + (103 * 103 - 9) * sizeof(float));
-  more = look(0);
+  more = inspect(0);
   more.output_text = std::string(1000, 'x');
   EXPECT_GE(bytes_of(more), plain + 900);
-  more = look(0);
+  more = inspect(0);
   more.decoding[0].candidates.resize(100);
   EXPECT_GE(bytes_of(more), plain + 90 * sizeof(Candidate));
 }
@@ -283,7 +283,7 @@ TEST(WeightCurve, FollowsOneCellAndPassesOverFramesWithoutIt) {
   std::vector<Frame> frames;
   for (const int written : {2, 5, 3}) {
     Snapshot seen =
-        look(100 * static_cast<std::int64_t>(frames.size() + 1), sentence, model_with_four_heads(), written);
+        inspect(100 * static_cast<std::int64_t>(frames.size() + 1), sentence, model_with_four_heads(), written);
     seen.encoder[1][3].at(2, 0) = 0.25F * static_cast<float>(written);
     if (written > 2) seen.cross[0][2].at(2, 1) = 0.125F * static_cast<float>(written);
     frames.push_back(frame_of(seen));
@@ -323,8 +323,8 @@ class HistoryFile : public testing::Test {
     History history;
     history.pin("été \"x\"\n");
     history.pin(sentence);
-    history.add(frame_of(look(0, sentence, model)));
-    history.add(frame_of(look(50, sentence, model, 6)));
+    history.add(frame_of(inspect(0, sentence, model)));
+    history.add(frame_of(inspect(50, sentence, model, 6)));
     save_history(file, history);
   }
 
@@ -381,7 +381,7 @@ TEST_F(HistoryFile, LoadedFramesEqualThoseSaved) {
     History saved;
     for (const std::string text : {sentence, "été \"x\"\n\t", ""}) {
       saved.pin(text);
-      for (const int step : {0, 1, 50, 70}) saved.add(frame_of(look(step, text, config, 3 + step % 4)));
+      for (const int step : {0, 1, 50, 70}) saved.add(frame_of(inspect(step, text, config, 3 + step % 4)));
     }
     saved.pin("never looked at");
     save_history(file, saved);

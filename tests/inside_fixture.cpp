@@ -94,8 +94,8 @@ void add_flow(Snapshot& snapshot) {
   }
 }
 
-std::shared_ptr<Snapshot> changed_look(const std::shared_ptr<const Snapshot>& untouched,
-                                       const Interventions& interventions) {
+std::shared_ptr<Snapshot> changed_snapshot(const std::shared_ptr<const Snapshot>& untouched,
+                                           const Interventions& interventions) {
   auto snapshot = std::make_shared<Snapshot>(*untouched);
   snapshot->interventions = interventions;
   snapshot->untouched = untouched;

@@ -14,7 +14,7 @@ void add_inside(Snapshot& snapshot, const HeadPlace& place);
 void add_flow(Snapshot& snapshot);
 
 // The same question to a changed model, which writes another last word; `untouched` is the snapshot as it was.
-std::shared_ptr<Snapshot> changed_look(const std::shared_ptr<const Snapshot>& untouched,
-                                       const Interventions& interventions);
+std::shared_ptr<Snapshot> changed_snapshot(const std::shared_ptr<const Snapshot>& untouched,
+                                           const Interventions& interventions);
 
 }  // namespace attnscope

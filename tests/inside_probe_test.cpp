@@ -1,9 +1,9 @@
 // A look's own numbers of one head, through the stages that the window shows, are the model's.
 #include <gmock/gmock.h>
 
-#include "measures/head_stages.h"
+#include "analysis/head_stages.h"
 #include "model_fixture.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {
@@ -17,13 +17,13 @@ class InsideProbe : public testing::TestWithParam<const char*> {
     torch::manual_seed(5);
     model = make_model(config, tokenizer().vocab_size());
     stir(*model);
-    model->stand_still();
+    model->freeze();
   }
 
-  Snapshot look(const HeadPlace& place, const Interventions& interventions = {}) {
+  Snapshot inspect(const HeadPlace& place, const Interventions& interventions = {}) {
     Snapshot last;
     const Probe probe{.text = "the cat sat", .interventions = interventions, .inside = place};
-    look_inside(*model, tokenizer(), probe, [&](Snapshot snapshot) { last = std::move(snapshot); }, {});
+    inspect_model(*model, tokenizer(), probe, [&](Snapshot snapshot) { last = std::move(snapshot); }, {});
     return last;
   }
 
@@ -46,18 +46,18 @@ constexpr std::array places = {HeadPlace{AttentionPart::encoder, 0, 1}, HeadPlac
                                HeadPlace{AttentionPart::cross, 1, 0}};
 
 TEST_P(InsideProbe, TheStagesAreTheModelsOwn) {
-  for (const HeadPlace& place : places) expect_agreement(look(place), place);
+  for (const HeadPlace& place : places) expect_agreement(inspect(place), place);
 }
 
 TEST_P(InsideProbe, TheyAreWithChangesToo) {
   for (const HeadPlace& place : places) {
     Interventions interventions;
     interventions.forced = {{place, 2, 1}};
-    expect_agreement(look(place, interventions), place);
+    expect_agreement(inspect(place, interventions), place);
     interventions.heads_off = {place};
-    expect_agreement(look(place, interventions), place);
+    expect_agreement(inspect(place, interventions), place);
     interventions.other_scale = true;
-    const Snapshot undivided = look(place, interventions);
+    const Snapshot undivided = inspect(place, interventions);
     expect_agreement(undivided, place);
     EXPECT_FALSE(undivided.inside->scaled);
   }

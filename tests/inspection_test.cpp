@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "measures/head_stages.h"
+#include "analysis/head_stages.h"
 #include "model_fixture.h"
 #include "probe/tensors.h"
 
@@ -23,7 +23,7 @@ class InspectionTest : public testing::TestWithParam<const char*> {
     config.positions = GetParam();
     const Model made = seeded_model(config);
     stir(*made);
-    made->stand_still();
+    made->freeze();
     return made;
   }
 
@@ -108,7 +108,7 @@ TEST_P(InspectionTest, TheOtherScaleIsThatOfAModelWithoutTheDivision) {
   ModelConfig config = model->config();
   config.scaled_attention = false;
   Model undivided = seeded_model(config);
-  undivided->stand_still();
+  undivided->freeze();
   const auto of_undivided = undivided->named_parameters();
   for (const auto& parameter : model->named_parameters()) of_undivided[parameter.key()].copy_(parameter.value());
   const torch::Tensor changed = changed_logits(), plain = plain_logits();

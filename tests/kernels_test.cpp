@@ -18,7 +18,6 @@
 #include "architectures_fixture.h"
 #include "kernels/attention.h"
 #include "kernels/backend.h"
-#include "kernels/breathing.h"
 #include "kernels/cells.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/dropout.h"
@@ -30,7 +29,8 @@
 #include "kernels/processor.h"
 #include "kernels/product.h"
 #include "kernels/signals.h"
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
+#include "kernels/yielding.h"
 #include "training/trainer.h"
 
 namespace attnscope {
@@ -53,7 +53,7 @@ torch::Tensor input(std::vector<std::int64_t> sizes) {
 
 // `compute` fused and composed: the same result and the same gradients of a product with random numbers, to 1e-5 of the
 // largest.
-void expect_twins(const std::vector<torch::Tensor>& inputs, const std::function<torch::Tensor()>& compute) {
+void expect_contrasts(const std::vector<torch::Tensor>& inputs, const std::function<torch::Tensor()>& compute) {
   torch::Tensor weights;
   const auto run = [&] {
     const kernels::DropoutScope dropout(3, 4, 0);
@@ -77,18 +77,18 @@ TEST_P(Kernels, Linear) {
   for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu}) {
     for (const double p : {0.0, 0.3}) {
       const torch::Tensor x = input({3, 5, 20}), weight = input({30, 20}), bias = input({30});
-      expect_twins({x, weight, bias}, [&] { return kernels::linear(x, weight, bias, {}, activation, p); });
-      expect_twins({x, weight, bias}, [&] { return kernels::linear(x, weight, bias, {7, 19}, activation, p); });
-      expect_twins({x, weight}, [&] { return kernels::linear(x, weight, {}, {10}, activation, p); });
+      expect_contrasts({x, weight, bias}, [&] { return kernels::linear(x, weight, bias, {}, activation, p); });
+      expect_contrasts({x, weight, bias}, [&] { return kernels::linear(x, weight, bias, {7, 19}, activation, p); });
+      expect_contrasts({x, weight}, [&] { return kernels::linear(x, weight, {}, {10}, activation, p); });
       const torch::Tensor many = input({3, 50, 20});  // more than are masked at a time, which ends within a row
-      expect_twins({many, weight, bias}, [&] { return kernels::linear(many, weight, bias, {}, activation, p); });
+      expect_contrasts({many, weight, bias}, [&] { return kernels::linear(many, weight, bias, {}, activation, p); });
     }
   }
 }
 
 TEST_P(Kernels, LinearOfWhatIsNotContiguous) {
   const torch::Tensor x = input({4, 6, 8}), weight = input({5, 8});
-  expect_twins({x, weight}, [&] { return kernels::linear(x.transpose(0, 1), weight, {}).transpose(0, 1); });
+  expect_contrasts({x, weight}, [&] { return kernels::linear(x.transpose(0, 1), weight, {}).transpose(0, 1); });
 }
 
 struct AttentionCase {
@@ -119,7 +119,7 @@ void expect_attention(const AttentionCase& c, double p) {
     const torch::Tensor queries = keys.slice(0, c.keys - c.queries).unsqueeze(1);
     attention.distances = (keys - queries).clamp(-c.farthest, c.farthest) + c.farthest;
   }
-  expect_twins(inputs, [&] { return kernels::attend(attention).heads; });
+  expect_contrasts(inputs, [&] { return kernels::attend(attention).heads; });
   const kernels::Attended fused = kernels::attend(attention);
   const kernels::Composed composed_from_here;
   EXPECT_LE(difference(fused.weights, kernels::attend(attention).weights), 1e-6);
@@ -157,7 +157,7 @@ TEST_P(Kernels, MaskedKeysHaveNoWeightAtAll) {
 
 TEST_P(Kernels, Rotation) {
   const torch::Tensor x = input({2, 5, 48}), rotations = torch::randn({5, 8});
-  expect_twins({x}, [&] { return kernels::rotate_heads(x, 2, 16, 2, rotations); });
+  expect_contrasts({x}, [&] { return kernels::rotate_heads(x, 2, 16, 2, rotations); });
 }
 
 TEST_P(Kernels, Norms) {
@@ -169,12 +169,12 @@ TEST_P(Kernels, Norms) {
     norm->bias.normal_();
     torch::AutoGradMode grad(true);
     for (const double p : {0.0, 0.4}) {
-      expect_twins({x, added, norm->weight, norm->bias}, [&] {
+      expect_contrasts({x, added, norm->weight, norm->bias}, [&] {
         return kernels::add_and_norm(x, added, {norm->weight, norm->bias}, p);
       });
-      expect_twins({x, added}, [&] { return kernels::add_dropped(x, added, p); });
+      expect_contrasts({x, added}, [&] { return kernels::add_dropped(x, added, p); });
     }
-    expect_twins({x, norm->weight, norm->bias}, [&] { return kernels::layer_norm(x, {norm->weight, norm->bias}); });
+    expect_contrasts({x, norm->weight, norm->bias}, [&] { return kernels::layer_norm(x, {norm->weight, norm->bias}); });
   }
 }
 
@@ -182,8 +182,8 @@ TEST_P(Kernels, Embedding) {
   const torch::Tensor ids = torch::tensor({{1, 2, 3, 0}, {3, 3, 0, 0}}, torch::kInt64);
   const torch::Tensor table = input({5, 24}), positions = input({4, 24});
   for (const double p : {0.0, 0.4}) {
-    expect_twins({table, positions}, [&] { return kernels::embed(ids, table, 3, positions, 0, p); });
-    expect_twins({table}, [&] { return kernels::embed(ids, table, 3, {}, 0, p); });
+    expect_contrasts({table, positions}, [&] { return kernels::embed(ids, table, 3, positions, 0, p); });
+    expect_contrasts({table}, [&] { return kernels::embed(ids, table, 3, {}, 0, p); });
   }
   EXPECT_THROW(kernels::embed(ids + 2, table, 1, {}, 0, 0), c10::Error);
 }
@@ -193,8 +193,8 @@ TEST_P(Kernels, CrossEntropy) {
     const torch::Tensor features = input({rows, 12}), weight = input({50, 12});
     torch::Tensor targets = torch::randint(1, 50, {rows}, torch::kInt64);
     for (const double smoothing : {0.0, 0.1}) {
-      expect_twins({features, weight},
-                   [&] { return kernels::projected_cross_entropy(features, weight, targets, smoothing, 0); });
+      expect_contrasts({features, weight},
+                       [&] { return kernels::projected_cross_entropy(features, weight, targets, smoothing, 0); });
       targets.slice(0, 5, 30).fill_(0);
     }
     targets.zero_();
@@ -217,13 +217,13 @@ TEST_P(Kernels, Transpose) {
 TEST_P(Kernels, Cells) {
   const torch::Tensor h = input({3, 7}), c = input({3, 7});
   torch::Tensor x = input({3, 28}), state = input({3, 28});
-  expect_twins({x, state, c}, [&] {
+  expect_contrasts({x, state, c}, [&] {
     const kernels::LstmState next = kernels::lstm_step(x, state, c);
     return torch::cat({next.h, next.c}, 1);
   });
   x = input({3, 21});
   state = input({3, 21});
-  expect_twins({x, state, h}, [&] { return kernels::gru_step(x, state, h); });
+  expect_contrasts({x, state, h}, [&] { return kernels::gru_step(x, state, h); });
 }
 
 TEST_P(Kernels, ExtremeNumbersAreWhatTheFormulasSay) {
@@ -524,7 +524,7 @@ TEST_P(Kernels, RecomputedLayersHaveTheSameGradientsInLessMemory) {
           EXPECT_LE(difference(kept[i], recomputed[i]), rounding * largest_of(kept)) << name << ' ' << i;
         EXPECT_LT(less, all) << name;
         model->eval();
-        const torch::NoGradGuard looking;
+        const torch::NoGradGuard inspecting;
         EXPECT_NO_THROW(model->decode(random_ids(1, 4), config.is_language_model()
                                                             ? Memory()
                                                             : model->encode(random_ids(1, 5), torch::Tensor())));
@@ -570,19 +570,19 @@ INSTANTIATE_TEST_SUITE_P(Levels, Kernels, testing::ValuesIn(kernels::levels()), 
 
 // ---- breathing
 
-TEST(Breathing, StaysAtABreathWhileItIsToBeQuiet) {
-  std::atomic<int> breaths = 0;
+TEST(Yielding, StaysAtABreathWhileItIsToBeQuiet) {
+  std::atomic<int> yields = 0;
   std::atomic<bool> past = false;
   auto quiet = std::make_unique<kernels::Quiet>();
   std::thread update([&] {
-    const Breath breathe = [&] { ++breaths; };
-    const kernels::Breathing breathing(breathe);
-    kernels::breathe_if_wanted();
+    const YieldCallback yield = [&] { ++yields; };
+    const kernels::Yielding yielding(yield);
+    kernels::yield_if_requested();
     past = true;
   });
-  while (breaths < 5) std::this_thread::yield();  // whoever waits for a look is answered meanwhile
+  while (yields < 5) std::this_thread::yield();  // whoever waits for a look is answered meanwhile
   EXPECT_FALSE(past);
-  kernels::breathe_if_wanted();  // this thread does not breathe: it is not held
+  kernels::yield_if_requested();  // this thread does not breathe: it is not held
   quiet.reset();
   update.join();
   EXPECT_TRUE(past);
@@ -590,46 +590,46 @@ TEST(Breathing, StaysAtABreathWhileItIsToBeQuiet) {
 
 // ---- the team
 
-TEST(Team, DoesEveryPartOnce) {
-  kernels::Team team(3);
+TEST(ThreadPool, DoesEveryPartOnce) {
+  kernels::ThreadPool pool(3);
   for (int round = 0; round < 200; ++round) {
     std::vector<int> done(7);
-    team.run(7, [&](int i) { ++done[i]; });
+    pool.run(7, [&](int i) { ++done[i]; });
     EXPECT_EQ(done, std::vector<int>(7, 1));
   }
 }
 
-TEST(Team, TheFirstPartIsTheCallers) {
-  kernels::Team team(2);
+TEST(ThreadPool, TheFirstPartIsTheCallers) {
+  kernels::ThreadPool pool(2);
   std::thread::id first;
-  team.run(2, [&](int i) {
+  pool.run(2, [&](int i) {
     if (i == 0) first = std::this_thread::get_id();
   });
   EXPECT_EQ(first, std::this_thread::get_id());
 }
 
-TEST(Team, ThrowsTheFirstPartsErrorWhenAllAreDone) {
-  kernels::Team team(2);
+TEST(ThreadPool, ThrowsTheFirstPartsErrorWhenAllAreDone) {
+  kernels::ThreadPool pool(2);
   std::atomic<int> done = 0;
   const auto work = [&](int i) {
     ++done;
     if (i % 2 == 1) throw std::runtime_error("part " + std::to_string(i));
   };
   try {
-    team.run(4, work);
+    pool.run(4, work);
     FAIL();
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "part 1");
   }
   EXPECT_EQ(done, 4);
-  team.run(1, [&](int) { ++done; });
+  pool.run(1, [&](int) { ++done; });
   EXPECT_EQ(done, 5);
 }
 
-TEST(Team, AskedFromWithinTheCallerDoesAllItself) {
-  kernels::Team team(2);
+TEST(ThreadPool, AskedFromWithinTheCallerDoesAllItself) {
+  kernels::ThreadPool pool(2);
   std::atomic<int> inner = 0;
-  team.run(2, [&](int) { team.run(3, [&](int) { ++inner; }); });
+  pool.run(2, [&](int) { pool.run(3, [&](int) { ++inner; }); });
   EXPECT_EQ(inner, 6);
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/row.h"
@@ -48,13 +48,13 @@ TEST_F(RowList, LeavesOutWhatTheQueryCannotSee) {
 // A query looks more at one piece and less at another; the tooltip on its lines has room for five of sixteen.
 TEST(ChangesOfAQuery, AreToldTheLargestFirst) {
   auto changed = animal_snapshot(2);
-  changed->source[1].piece = "raised";
-  changed->source[2].piece = "lowered";
-  changed->source[10].piece = "watching";
+  changed->source[1].token = "raised";
+  changed->source[2].token = "lowered";
+  changed->source[10].token = "watching";
   changed->untouched = std::make_shared<Snapshot>(*changed);
   changed->encoder[1][0].at(10, 1) += 0.125F;
   changed->encoder[1][0].at(10, 2) -= 0.25F;
-  Scope scope;
+  AppState scope;
   UiHarness ui{{1600, 1000}};
   const UiHarness::Draw draw = [&] { draw_shell(scope, ui.textures, ui.skin); };
   scope.layout.setup_open = scope.layout.curves_open = false;

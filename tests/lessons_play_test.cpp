@@ -17,8 +17,8 @@
 #include "session/session.h"
 #include "shell/actions.h"
 #include "shell/lessons.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "ui_harness.h"
 #include "workspaces/attention/view.h"
 
@@ -66,11 +66,11 @@ class LessonsOnTheShippedRun : public testing::Test {
   }
 
   bool is_answered() const {
-    const Snapshot* look = scope.complete.snapshot.get();
+    const Snapshot* inspection = scope.complete.snapshot.get();
     const Activity activity = scope.status.activity;
-    return has_run(scope) && !scope.run.corpus_follows && look && look->request == scope.asked.request &&
+    return has_run(scope) && !scope.run.corpus_follows && inspection && inspection->request == scope.asked.request &&
            !scope.study && activity != Activity::training && activity != Activity::preparing &&
-           look->step == scope.status.step && (!scope.asked.decoding || look->decodings) &&
+           inspection->step == scope.status.step && (!scope.asked.decoding || inspection->decodings) &&
            scope.lessons.run_wanted == 0;
   }
 
@@ -165,7 +165,7 @@ class LessonsOnTheShippedRun : public testing::Test {
 
   const std::filesystem::path kept =
       std::filesystem::temp_directory_path() / ("attnscope-lessons-" + std::to_string(::getpid()));
-  Scope scope;
+  AppState scope;
   UiHarness ui{{1600, 1000}};
   std::unique_ptr<Session> session = std::make_unique<Session>([this] { return make_window_engine(kept); });
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };

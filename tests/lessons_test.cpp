@@ -10,9 +10,9 @@
 #include "lessons/lesson_text.h"
 #include "lessons/measures.h"
 #include "shell/lessons.h"
-#include "shell/looking.h"
 #include "shell/palette.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/view.h"
@@ -166,17 +166,17 @@ TEST(LessonText, BothLanguagesOfWhatShipsComputeTheSame) {
 }
 
 TEST(LessonMeasures, AreOfTheLook) {
-  const auto look = animal_snapshot();
-  Matrix& map = look->encoder[1][2];
+  const auto inspection = animal_snapshot();
+  Matrix& map = inspection->encoder[1][2];
   for (int col = 0; col < map.cols; ++col) map.at(10, col) = col == 1 ? 0.75F : 0;
   const Views views;
-  const LessonSight sight{look.get(), views, *find_workspace("attention"), Config()};
+  const LessonSight sight{inspection.get(), views, *find_workspace("attention"), Config()};
   const auto value = [&](const char* text) { return value_text(measured(read_expression(text), sight).value()); };
   EXPECT_EQ(value("weight encoder 2 3 it animal"), "0.75");
   EXPECT_EQ(value("most encoder 2 3 it"), "animal");
   EXPECT_EQ(value("heads-off"), "0");
   EXPECT_EQ(value("workspace"), "attention");
-  EXPECT_EQ(value("output"), look->output_text);
+  EXPECT_EQ(value("output"), inspection->output_text);
   EXPECT_FALSE(measured(read_expression("weight encoder 9 3 it animal"), sight));
   EXPECT_FALSE(measured(read_expression("weight encoder 2 3 it elephant"), sight));
 }
@@ -200,12 +200,12 @@ TEST(LessonLanguage, IsRememberedOrTheSystems) {
 }
 
 TEST(LessonMeasures, AreOfTheRun) {
-  const auto look = animal_snapshot();
-  look->step = 40;
+  const auto inspection = animal_snapshot();
+  inspection->step = 40;
   const Views views;
   Config config;
   config.model.attention = "luong-dot";
-  const LessonSight sight{look.get(), views, *find_workspace("origins"), config};
+  const LessonSight sight{inspection.get(), views, *find_workspace("origins"), config};
   const auto value = [&](const char* text) { return measured(read_expression(text), sight); };
   EXPECT_EQ(value_text(value("updates").value()), "40");
   EXPECT_EQ(value_text(value("field model.attention").value()), "luong-dot");
@@ -215,18 +215,18 @@ TEST(LessonMeasures, AreOfTheRun) {
 }
 
 TEST(LessonMeasures, OfAMemoryAreOfItsGates) {
-  const auto look = animal_snapshot();
-  auto cells = std::make_shared<RecurrentLook>();
+  const auto inspection = animal_snapshot();
+  auto cells = std::make_shared<RecurrentStates>();
   cells->cell = "lstm";
-  cells->pieces = cells->source = {"▁we", "▁saw", ",", "▁it", "</s>"};
+  cells->tokens = cells->source = {"▁we", "▁saw", ",", "▁it", "</s>"};
   Matrix forget(5, 2);
   forget.values = {1, 1, 0.5F, 0.25F, 0.01F, 0.01F, 0.125F, 0.125F, 0, 0};
   cells->gates = {{"forget gate", "f", {}, {}, forget}};
   cells->read_out = {"a", "b", "c", "d", "e"};
-  look->recurrent = cells;
+  inspection->recurrent = cells;
   const Views views;
   const Config config;
-  const LessonSight sight{look.get(), views, *find_workspace("origins"), config};
+  const LessonSight sight{inspection.get(), views, *find_workspace("origins"), config};
   const auto value = [&](const char* text) { return measured(read_expression(text), sight).value(); };
   EXPECT_DOUBLE_EQ(std::get<double>(value("kept-at saw")), 0.375);
   EXPECT_EQ(value_text(value("forgets-most")), "it") << "neither a comma nor the end is a word";
@@ -238,19 +238,19 @@ TEST(LessonMeasures, OfAMemoryAreOfItsGates) {
 }
 
 TEST(LessonMeasures, OfLengthsAreOfTheWeightsOfNow) {
-  const auto look = animal_snapshot();
+  const auto inspection = animal_snapshot();
   Views views;
-  LengthLook tried{
+  LengthResult tried{
       .question = {}, .model = "LSTM", .trained = 6, .points = {{4, 10, 9, {}}, {5, 10, 6, {}}, {6, 10, 2, {}}}};
-  take_lengths(views.of<OriginsView>().lengths, tried, look->run, look->step);
+  take_lengths(views.of<OriginsView>().lengths, tried, inspection->run, inspection->step);
   const Config config;
-  const LessonSight sight{look.get(), views, *find_workspace("origins"), config};
+  const LessonSight sight{inspection.get(), views, *find_workspace("origins"), config};
   const auto value = [&](const char* text) { return measured(read_expression(text), sight); };
   EXPECT_EQ(value_text(value("exact 5").value()), "0.60");
   EXPECT_FALSE(value("exact 9"));
   EXPECT_EQ(value_text(value("exact-up-to 0.5").value()), "5");
   EXPECT_EQ(value_text(value("exact-up-to 0.95").value()), "0");
-  look->step += 1;
+  inspection->step += 1;
   EXPECT_FALSE(value("exact 5")) << "it has learned on since";
 }
 
@@ -300,8 +300,8 @@ class LessonWindow : public testing::Test {
   void settle() {
     for (int i = 0; i < 4; ++i) {
       ui.frame(draw);
-      auto look = animal_snapshot(scope.asked.request);
-      receive(scope, {}, look);
+      auto inspection = animal_snapshot(scope.asked.request);
+      receive(scope, {}, inspection);
     }
     scope.commands.clear();
   }
@@ -320,7 +320,7 @@ class LessonWindow : public testing::Test {
 
   double& width() { return scope.views.of<OriginsView>().kernels.width; }
 
-  Scope scope;
+  AppState scope;
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };

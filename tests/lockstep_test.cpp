@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "analysis/model_comparison.h"
 #include "losses.h"
-#include "measures/model_comparison.h"
 #include "plain/metrics.h"
 #include "run_fixture.h"
 #include "session/lockstep.h"
@@ -27,12 +27,12 @@ std::pair<std::vector<double>, std::vector<double>> trained_in_turn(TorchEngine&
   return {of_a, of_b};
 }
 
-Snapshot looked_at(TorchEngine& engine) {
+Snapshot inspected_at(TorchEngine& engine) {
   std::shared_ptr<const Snapshot> whole;
   Probe probe;
   probe.text = sentence;
   probe.embeddings = EmbeddingsWanted{.chosen = "a"};
-  engine.probe(probe, [&](std::shared_ptr<const Snapshot> look) { whole = std::move(look); }, {});
+  engine.probe(probe, [&](std::shared_ptr<const Snapshot> inspection) { whole = std::move(inspection); }, {});
   return *whole;
 }
 
@@ -64,18 +64,18 @@ TEST(Lockstep, ARunBesideItselfDiffersInNothing) {
   b->reset(tiny_config(), {});
   const auto [of_a, of_b] = trained_in_turn(a, *b, 7);
   EXPECT_EQ(of_a, of_b);
-  const Snapshot look_a = looked_at(a), look_b = looked_at(*b);
-  ASSERT_FALSE(heads_apart(look_a, look_b).empty());
-  for (const HeadApart& head : heads_apart(look_a, look_b)) {
+  const Snapshot snapshot_a = inspected_at(a), snapshot_b = inspected_at(*b);
+  ASSERT_FALSE(heads_apart(snapshot_a, snapshot_b).empty());
+  for (const HeadApart& head : heads_apart(snapshot_a, snapshot_b)) {
     EXPECT_EQ(head.apart, 0.0F);
-    for (const float value : compare_maps(look_a, look_b, head.place).difference.values) EXPECT_EQ(value, 0);
+    for (const float value : compare_maps(snapshot_a, snapshot_b, head.place).difference.values) EXPECT_EQ(value, 0);
   }
-  EXPECT_TRUE(compare_outputs(look_a, look_b).same());
-  for (const ComparedPositions& table : compare_positions(look_a, look_b)) {
+  EXPECT_TRUE(compare_outputs(snapshot_a, snapshot_b).same());
+  for (const ComparedPositions& table : compare_positions(snapshot_a, snapshot_b)) {
     EXPECT_EQ(table.why_not, "");
     for (const float value : table.difference.values) EXPECT_EQ(value, 0);
   }
-  const ComparedNeighbours neighbours = compare_neighbours(look_a, look_b);
+  const ComparedNeighbours neighbours = compare_neighbours(snapshot_a, snapshot_b);
   EXPECT_EQ(neighbours.why_not, "");
   EXPECT_EQ(neighbours.shared, static_cast<int>(neighbours.a.size()));
 }
@@ -101,8 +101,8 @@ TEST(Lockstep, BothReadOneCorpusAndHaveNumbersOfTheirOwn) {
   EXPECT_EQ(a.corpus(), b->corpus());
   EXPECT_EQ(a.dataset(), b->dataset());
   EXPECT_NE(first.run, second.run);
-  EXPECT_EQ(looked_at(a).run, first.run);
-  EXPECT_EQ(looked_at(*b).run, second.run);
+  EXPECT_EQ(inspected_at(a).run, first.run);
+  EXPECT_EQ(inspected_at(*b).run, second.run);
 }
 
 TEST(Lockstep, OfATokenizerThatDiffersOnlyTheOutputsAreCompared) {
@@ -110,9 +110,9 @@ TEST(Lockstep, OfATokenizerThatDiffersOnlyTheOutputsAreCompared) {
   a.reset(tiny_config(), {});
   const auto b = a.sibling();
   b->reset(with("tokenizer.type", "char"), {});
-  const Snapshot look_a = looked_at(a), look_b = looked_at(*b);
-  EXPECT_THAT(compare_maps(look_a, look_b, {}).why_not, testing::HasSubstr("tokenizers"));
-  EXPECT_EQ(compare_outputs(look_a, look_b).why_not, "");
+  const Snapshot snapshot_a = inspected_at(a), snapshot_b = inspected_at(*b);
+  EXPECT_THAT(compare_maps(snapshot_a, snapshot_b, {}).why_not, testing::HasSubstr("tokenizers"));
+  EXPECT_EQ(compare_outputs(snapshot_a, snapshot_b).why_not, "");
 }
 
 TEST(Lockstep, AModelWithoutAttentionSaysSo) {
@@ -122,10 +122,10 @@ TEST(Lockstep, AModelWithoutAttentionSaysSo) {
   Config recurrent = with("model.architecture", "recurrent");
   set_field(recurrent, "model.attention", "none");
   b->reset(recurrent, {});
-  const Snapshot look_a = looked_at(a), look_b = looked_at(*b);
-  EXPECT_EQ(compare_maps(look_a, look_b, {}).why_not, "B has no attention.");
-  EXPECT_TRUE(heads_apart(look_a, look_b).empty());
-  EXPECT_THAT(compare_positions(look_a, look_b).front().why_not, testing::HasSubstr("recurrent"));
+  const Snapshot snapshot_a = inspected_at(a), snapshot_b = inspected_at(*b);
+  EXPECT_EQ(compare_maps(snapshot_a, snapshot_b, {}).why_not, "B has no attention.");
+  EXPECT_TRUE(heads_apart(snapshot_a, snapshot_b).empty());
+  EXPECT_THAT(compare_positions(snapshot_a, snapshot_b).front().why_not, testing::HasSubstr("recurrent"));
 }
 
 }  // namespace

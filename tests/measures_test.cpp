@@ -4,8 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "measures/attention_measures.h"
-#include "measures/bleu.h"
+#include "analysis/attention_measures.h"
+#include "analysis/bleu.h"
 
 namespace attnscope {
 namespace {
@@ -13,9 +13,9 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::vector<Token> tokens(std::initializer_list<const char*> pieces) {
+std::vector<Token> tokens(std::initializer_list<const char*> tokens) {
   std::vector<Token> list;
-  for (const char* piece : pieces) list.push_back({static_cast<int>(list.size()), piece});
+  for (const char* token : tokens) list.push_back({static_cast<int>(list.size()), token});
   return list;
 }
 
@@ -98,7 +98,7 @@ TEST(Words, TheStrongestIsJudgedByTheSumOfItsPieces) {
 }
 
 // "The cat saw it." → "Il" with one head a map; each view's row points where the test says.
-Snapshot looking_at(int encoder_key, int writing_key, int reading_key) {
+Snapshot shown_sentence(int encoder_key, int writing_key, int reading_key) {
   Snapshot snapshot;
   snapshot.source = tokens({"▁The", "▁cat", "▁saw", "▁it", "</s>"});
   snapshot.target_in = tokens({"<s>", "▁Il", "▁va"});
@@ -118,12 +118,12 @@ TEST(Antecedent, IsLookedForFromItAndFromThePronoun) {
     for (const HeadFinding& finding : findings) list.push_back(finding.found);
     return list;
   };
-  EXPECT_EQ(found(find_antecedent(looking_at(1, 3, 3), "cat")), (std::vector{true, false, false}));
-  EXPECT_EQ(found(find_antecedent(looking_at(3, 1, 3), "cat")), (std::vector{false, true, false}));
-  EXPECT_EQ(found(find_antecedent(looking_at(3, 3, 1), "Cat")), (std::vector{false, false, true}));
-  EXPECT_TRUE(find_antecedent(looking_at(1, 1, 1), "dog").empty());
-  Snapshot silent = looking_at(1, 1, 1);
-  silent.source[3].piece = "▁me";
+  EXPECT_EQ(found(find_antecedent(shown_sentence(1, 3, 3), "cat")), (std::vector{true, false, false}));
+  EXPECT_EQ(found(find_antecedent(shown_sentence(3, 1, 3), "cat")), (std::vector{false, true, false}));
+  EXPECT_EQ(found(find_antecedent(shown_sentence(3, 3, 1), "Cat")), (std::vector{false, false, true}));
+  EXPECT_TRUE(find_antecedent(shown_sentence(1, 1, 1), "dog").empty());
+  Snapshot silent = shown_sentence(1, 1, 1);
+  silent.source[3].token = "▁me";
   EXPECT_TRUE(find_antecedent(silent, "cat").empty());
 }
 

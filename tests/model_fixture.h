@@ -47,8 +47,8 @@ inline torch::Tensor random_ids(std::int64_t rows, std::int64_t length) {
 
 // bool B×L: nothing of the first row is padding, one more piece of every next one.
 inline torch::Tensor growing_padding(std::int64_t rows, std::int64_t length) {
-  const torch::Tensor pieces = length - torch::arange(rows).unsqueeze(1);
-  return torch::arange(length).unsqueeze(0) >= pieces;
+  const torch::Tensor tokens = length - torch::arange(rows).unsqueeze(1);
+  return torch::arange(length).unsqueeze(0) >= tokens;
 }
 
 // The largest; infinite between tensors of different shapes.

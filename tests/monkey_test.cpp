@@ -23,8 +23,8 @@
 
 #include "run_fixture.h"
 #include "session/session.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "shell/training.h"
 #include "shortening.h"
 #include "ui_harness.h"
@@ -138,7 +138,7 @@ class Monkey {
     ::setenv("HOME", home.c_str(), 1);
     session = std::make_unique<Session>([this] { return std::make_unique<TorchEngine>(Autosaves(home / "state")); });
     scope.facts.corpora = {{"copy", "the source itself"}};
-    session->post(ListKeptRuns{});
+    session->post(ListAutosaves{});
     session->post(Reset{tiny_config()});
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
     while (!has_run(scope) && std::chrono::steady_clock::now() < end) {
@@ -259,7 +259,7 @@ class Monkey {
 
  private:
   const fs::path home = fs::temp_directory_path() / ("attnscope-monkey-" + std::to_string(::getpid()));
-  Scope scope;
+  AppState scope;
   UiHarness ui{first_size};
   std::unique_ptr<Session> session;
 };

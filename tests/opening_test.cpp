@@ -38,7 +38,7 @@ class Opening : public testing::Test {
   }
   static void TearDownTestSuite() { fs::remove_all(folder()); }
 
-  static std::string said_by(const std::function<int()>& command) {
+  static std::string logged_by(const std::function<int()>& command) {
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     EXPECT_NO_THROW(EXPECT_EQ(command(), 0));
@@ -48,21 +48,21 @@ class Opening : public testing::Test {
 };
 
 TEST_F(Opening, OfAModelSaysWhatOfTheRunCannotBeRead) {
-  AttendOptions looking;
-  looking.run = run();
-  looking.source = "a b c";
-  EXPECT_THAT(said_by([&] { return attend(looking); }), HasSubstr("history.safetensors"));
+  AttendOptions inspecting;
+  inspecting.run = run();
+  inspecting.source = "a b c";
+  EXPECT_THAT(logged_by([&] { return attend(inspecting); }), HasSubstr("history.safetensors"));
   std::istringstream lines("a b c\n");
   std::streambuf* const terminal = std::cin.rdbuf(lines.rdbuf());
   TranslateOptions translating;
   translating.run = run();
-  EXPECT_THAT(said_by([&] { return translate(translating); }), HasSubstr("history.safetensors"));
+  EXPECT_THAT(logged_by([&] { return translate(translating); }), HasSubstr("history.safetensors"));
   std::cin.rdbuf(terminal);
   ExportOptions exporting;
   exporting.run = run();
   exporting.format = "onnx";
   exporting.folder = (folder() / "onnx").string();
-  EXPECT_THAT(said_by([&] { return export_run(exporting); }), HasSubstr("history.safetensors"));
+  EXPECT_THAT(logged_by([&] { return export_run(exporting); }), HasSubstr("history.safetensors"));
 }
 
 TEST_F(Opening, OfARunSaysThatItsCorpusIsGone) {
@@ -72,7 +72,7 @@ TEST_F(Opening, OfARunSaysThatItsCorpusIsGone) {
   const auto attributed = [] { return explain({.run = run(), .clean = "a b c", .attribution = true}); };
   for (const std::function<int()>& command : {std::function<int()>(embedded), std::function<int()>(tensors_of),
                                               std::function<int()>(explained), std::function<int()>(attributed)})
-    EXPECT_THAT(said_by(command), testing::AllOf(HasSubstr("history.safetensors"), HasSubstr(gone())));
+    EXPECT_THAT(logged_by(command), testing::AllOf(HasSubstr("history.safetensors"), HasSubstr(gone())));
 }
 
 }  // namespace

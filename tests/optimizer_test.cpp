@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "kernels/cross_entropy.h"
-#include "training/adam.h"
 #include "plain/schedule.h"
+#include "training/adam.h"
 
 namespace attnscope {
 namespace {
@@ -37,10 +37,10 @@ TEST(Loss, OfPaddingAloneIsZero) {
 }
 
 // Two copies of one small network, and a loss that gives both the same gradients.
-struct Twins {
+struct ContrastPairs {
   torch::nn::Linear ours{5, 4}, theirs{5, 4};
 
-  Twins() {
+  ContrastPairs() {
     torch::NoGradGuard no_grad;
     theirs->weight.copy_(ours->weight);
     theirs->bias.copy_(ours->bias);
@@ -67,27 +67,28 @@ struct Twins {
 TEST(Adam, FollowsTorchsAdam) {
   for (const double beta2 : {0.98, 0.9}) {
     torch::manual_seed(2);
-    Twins twins;
-    Adam adam(*twins.ours, beta2);
-    torch::optim::Adam reference(twins.theirs->parameters(),
+    ContrastPairs contrasts;
+    Adam adam(*contrasts.ours, beta2);
+    torch::optim::Adam reference(contrasts.theirs->parameters(),
                                  torch::optim::AdamOptions(0.01).betas({0.9, beta2}).eps(1e-9));
-    twins.train(adam, reference, 0.01, 0);
-    EXPECT_LE(twins.difference(), 1e-6);
+    contrasts.train(adam, reference, 0.01, 0);
+    EXPECT_LE(contrasts.difference(), 1e-6);
   }
 }
 
 TEST(Adam, DecaysMatricesAloneAsTorchsAdamW) {
   torch::manual_seed(2);
-  Twins twins;
-  Adam adam(*twins.ours, 0.95);
+  ContrastPairs contrasts;
+  Adam adam(*contrasts.ours, 0.95);
   torch::optim::AdamW reference(
-      {torch::optim::OptimizerParamGroup({twins.theirs->weight}),
+      {torch::optim::OptimizerParamGroup({contrasts.theirs->weight}),
        torch::optim::OptimizerParamGroup(
-           {twins.theirs->bias}, std::make_unique<torch::optim::AdamWOptions>(
-                                     torch::optim::AdamWOptions(0.01).betas({0.9, 0.95}).eps(1e-9).weight_decay(0)))},
+           {contrasts.theirs->bias},
+           std::make_unique<torch::optim::AdamWOptions>(
+               torch::optim::AdamWOptions(0.01).betas({0.9, 0.95}).eps(1e-9).weight_decay(0)))},
       torch::optim::AdamWOptions(0.01).betas({0.9, 0.95}).eps(1e-9).weight_decay(0.5));
-  twins.train(adam, reference, 0.01, 0.5);
-  EXPECT_LE(twins.difference(), 1e-6);
+  contrasts.train(adam, reference, 0.01, 0.5);
+  EXPECT_LE(contrasts.difference(), 1e-6);
 }
 
 // A gradient of ε's own size tells what ε is: m̂ / (√v̂ + ε) would be 1 without it.
@@ -101,19 +102,19 @@ TEST(Adam, EpsilonIsThePapers) {
 }
 
 TEST(Adam, GathersTheGradientsOfTwins) {
-  torch::nn::Linear layer(1, 2), twin(1, 2);
+  torch::nn::Linear layer(1, 2), contrast(1, 2);
   Adam adam(*layer, 0.98);
-  adam.share_with(*twin);
-  EXPECT_TRUE(torch::equal(layer->weight, twin->weight));
+  adam.share_with(*contrast);
+  EXPECT_TRUE(torch::equal(layer->weight, contrast->weight));
   adam.zero_gradients();
   layer->weight.mutable_grad().fill_(1);
-  twin->weight.mutable_grad().fill_(2);
+  contrast->weight.mutable_grad().fill_(2);
   layer->bias.mutable_grad().fill_(4);
   EXPECT_NEAR(adam.gather_gradients(), std::sqrt(50.0), 1e-5);
   EXPECT_EQ(layer->weight.grad()[0][0].item<float>(), 3);
-  EXPECT_EQ(twin->weight.grad()[0][0].item<float>(), 0);
+  EXPECT_EQ(contrast->weight.grad()[0][0].item<float>(), 0);
   adam.update(0.1);
-  EXPECT_TRUE(torch::equal(layer->weight, twin->weight));
+  EXPECT_TRUE(torch::equal(layer->weight, contrast->weight));
   EXPECT_EQ(layer->weight.grad().abs().max().item<float>(), 0);
 }
 

@@ -23,12 +23,12 @@ Model still(const std::string& positions, const std::string& architecture = "enc
   torch::manual_seed(3);
   Model model = make_model(config, tokenizer().vocab_size());
   stir(*model);
-  model->stand_still();
+  model->freeze();
   return model;
 }
 
-OrderLook look_at(SequenceModel& model, const std::string& text) {
-  return look_at_orders(model, tokenizer(), {.text = text, .orders = 4}, [](double) {});
+OrderResult inspect(SequenceModel& model, const std::string& text) {
+  return compare_orders(model, tokenizer(), {.text = text, .orders = 4}, [](double) {});
 }
 
 TEST(Order, WordsAreShuffledAndNoOrderComesTwice) {
@@ -52,18 +52,20 @@ TEST(Order, WordsAreShuffledAndNoOrderComesTwice) {
 TEST(Order, WhoIsNotToldItWritesTheSame) {
   for (const PositionScheme& scheme : position_schemes()) {
     const Model model = still(std::string(scheme.name));
-    const OrderLook look = look_at(*model, "a t e");
-    ASSERT_EQ(look.problem, "") << scheme.name;
-    ASSERT_GT(look.orders.size(), 3);
+    const OrderResult inspection = inspect(*model, "a t e");
+    ASSERT_EQ(inspection.problem, "") << scheme.name;
+    ASSERT_GT(inspection.orders.size(), 3);
     double told = 0;
-    for (const WordOrder& order : look.orders) {
-      told = std::max(told, std::abs(order.told.log_prob - look.orders[0].told.log_prob));
+    for (const WordOrder& order : inspection.orders) {
+      told = std::max(told, std::abs(order.with_positions.log_prob - inspection.orders[0].with_positions.log_prob));
       if (scheme.name == "none") {
-        EXPECT_TRUE(order.untold.empty()) << "there is nothing to switch off";
+        EXPECT_TRUE(order.without_positions.empty()) << "there is nothing to switch off";
         continue;
       }
-      EXPECT_NEAR(order.untold.at(0).log_prob, look.orders[0].untold.at(0).log_prob, 1e-3) << scheme.name;
-      EXPECT_EQ(order.untold.at(0).output, look.orders[0].untold.at(0).output) << scheme.name;
+      EXPECT_NEAR(order.without_positions.at(0).log_prob, inspection.orders[0].without_positions.at(0).log_prob, 1e-3)
+          << scheme.name;
+      EXPECT_EQ(order.without_positions.at(0).output, inspection.orders[0].without_positions.at(0).output)
+          << scheme.name;
     }
     const bool tells = scheme.form == PositionForm::added || scheme.form == PositionForm::rotation;
     EXPECT_TRUE(scheme.name == "none" ? told < 1e-3 : !tells || told > 1e-3) << scheme.name << " " << told;
@@ -72,10 +74,10 @@ TEST(Order, WhoIsNotToldItWritesTheSame) {
 
 TEST(Order, OfNothingToShuffleSaysSo) {
   const Model model = still("sinusoidal");
-  EXPECT_THAT(look_at(*model, "cat").problem, HasSubstr("two words"));
-  EXPECT_THAT(look_at(*model, "").problem, HasSubstr("two words"));
+  EXPECT_THAT(inspect(*model, "cat").problem, HasSubstr("two words"));
+  EXPECT_THAT(inspect(*model, "").problem, HasSubstr("two words"));
   const Model language_model = still("sinusoidal", "decoder-only");
-  EXPECT_THAT(look_at(*language_model, "the cat").problem, HasSubstr("language model"));
+  EXPECT_THAT(inspect(*language_model, "the cat").problem, HasSubstr("language model"));
 }
 
 }  // namespace

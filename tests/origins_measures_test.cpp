@@ -7,11 +7,11 @@
 #include <numbers>
 #include <vector>
 
-#include "measures/cell_memory.h"
-#include "measures/kernel_regression.h"
-#include "measures/learned_pooling.h"
-#include "measures/normal_random.h"
-#include "measures/score_scaling.h"
+#include "analysis/cell_memory.h"
+#include "analysis/kernel_regression.h"
+#include "analysis/learned_pooling.h"
+#include "analysis/normal_random.h"
+#include "analysis/score_scaling.h"
 #include "plain/cost.h"
 
 namespace attnscope {
@@ -293,17 +293,17 @@ TEST(ScoreScaling, TheDensityIsOne) {
 
 // ---- memory of a cell
 
-RecurrentLook gated(const std::string& cell, const std::string& symbol, std::vector<float> steps, int units) {
-  RecurrentLook look;
-  look.cell = cell;
-  look.h = Matrix(static_cast<int>(steps.size()) / units, units);
-  look.h.values = steps;
-  look.gates.push_back({symbol, symbol, {}, {}, look.h});
-  return look;
+RecurrentStates gated(const std::string& cell, const std::string& symbol, std::vector<float> steps, int units) {
+  RecurrentStates inspection;
+  inspection.cell = cell;
+  inspection.h = Matrix(static_cast<int>(steps.size()) / units, units);
+  inspection.h.values = steps;
+  inspection.gates.push_back({symbol, symbol, {}, {}, inspection.h});
+  return inspection;
 }
 
 TEST(CellMemory, IsTheGeometricMeanOfTheGate) {
-  const RecurrentLook lstm = gated("lstm", "f", {0.5F, 0.9F, 0.5F, 0.4F, 0.5F, 0.6F}, 2);
+  const RecurrentStates lstm = gated("lstm", "f", {0.5F, 0.9F, 0.5F, 0.4F, 0.5F, 0.6F}, 2);
   EXPECT_NEAR(kept_share(lstm, 0), 0.5, 1e-6);
   EXPECT_NEAR(kept_share(lstm, 1), std::cbrt(0.9 * 0.4 * 0.6), 1e-6);
   EXPECT_EQ(by_memory(lstm), (std::vector<int>{1, 0}));

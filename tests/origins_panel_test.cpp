@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "shell/export.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/view.h"
@@ -40,7 +40,7 @@ class OriginsPanel : public testing::Test {
     return {title.x + x, title.y + y};
   }
 
-  Scope scope;
+  AppState scope;
   OriginsView& view = scope.views.of<OriginsView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
@@ -188,15 +188,15 @@ TEST_F(OriginsPanel, TheDivisionIsSwitchedOffInTheModel) {
   EXPECT_TRUE(ui.drew("No sentence has been evaluated yet"));
   receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, nullptr);
   auto untouched = fixture_snapshot({}, scope.asked.request);
-  const auto two_pieces = [](float p) { return std::vector<GoldStep>{{{5, "a"}, p, 1, {}}, {{6, "b"}, p, 1, {}}}; };
-  untouched->gold = two_pieces(0.5F);
+  const auto two_tokens = [](float p) { return std::vector<GoldStep>{{{5, "a"}, p, 1, {}}, {{6, "b"}, p, 1, {}}}; };
+  untouched->gold = two_tokens(0.5F);
   receive(scope, {}, untouched);
   show(OriginsMode::scaling);
   EXPECT_TRUE(scope.asked.inside) << "for the variance of the chosen head's q·k";
   ASSERT_TRUE(ui.click_text("scores divided by", draw));
   EXPECT_TRUE(scope.asked.interventions.other_scale);
   auto changed = std::make_shared<Snapshot>(*fixture_snapshot({}, scope.asked.request));
-  changed->gold = two_pieces(0.25F);
+  changed->gold = two_tokens(0.25F);
   changed->interventions.other_scale = true;
   changed->untouched = untouched;
   receive(scope, {}, changed);

@@ -7,9 +7,9 @@
 
 #include "plain/presets.h"
 #include "shell/actions.h"
-#include "shell/looking.h"
 #include "shell/palette.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/workspaces.h"
@@ -37,7 +37,7 @@ class PaletteWindow : public testing::Test {
     });
   }
 
-  Scope scope;
+  AppState scope;
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };

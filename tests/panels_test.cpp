@@ -5,8 +5,8 @@
 #include <string>
 
 #include "plain/position_schemes.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/row.h"
@@ -30,7 +30,7 @@ class Panels : public testing::Test {
     ui.frames(3, draw);
   }
 
-  Scope scope;
+  AppState scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   DecodingView& decoding = scope.views.of<DecodingView>();
   PositionNumbersView& positions = scope.views.of<PositionNumbersView>();
@@ -149,7 +149,7 @@ TEST_F(Panels, ThePronounsRowAndHeadAreShownFirst) {
   ui.frames(3, draw);
   const Snapshot& snapshot = *scope.newest.snapshot;
   const int it = telling_row(snapshot.source);
-  EXPECT_EQ(snapshot.source[static_cast<std::size_t>(it)].piece, "▁it");
+  EXPECT_EQ(snapshot.source[static_cast<std::size_t>(it)].token, "▁it");
   EXPECT_EQ(attention.part, AttentionPart::encoder);
   const auto place = telling_head(snapshot);
   ASSERT_TRUE(place);
@@ -167,9 +167,9 @@ TEST_F(Panels, ThePronounsRowAndHeadAreShownFirst) {
 }
 
 TEST(TellingRow, IsTheLastPronounElseTheLastWord) {
-  const auto row = [](std::initializer_list<const char*> pieces) {
+  const auto row = [](std::initializer_list<const char*> tokens) {
     std::vector<Token> tokens;
-    for (const char* piece : pieces) tokens.push_back({0, piece});
+    for (const char* token : tokens) tokens.push_back({0, token});
     return telling_row(tokens);
   };
   EXPECT_EQ(row({"▁it", "▁was", "▁qu", "'", "il", "▁est", "</s>"}), 4);
@@ -181,14 +181,14 @@ TEST(TellingRow, IsTheLastPronounElseTheLastWord) {
 
 TEST(TellingHead, IsWhereThePronounWeighsAnEarlierWordMost) {
   Snapshot snapshot;
-  for (const char* piece : {"▁the", "▁dog", ".", "▁it", "▁barks"}) snapshot.source.push_back({0, piece});
+  for (const char* token : {"▁the", "▁dog", ".", "▁it", "▁barks"}) snapshot.source.push_back({0, token});
   snapshot.encoder.assign(2, std::vector<Matrix>(2, Matrix(5, 5)));
   snapshot.encoder[0][0].at(3, 2) = 0.9F;  // not a word
   snapshot.encoder[0][1].at(3, 4) = 0.9F;  // not earlier
   snapshot.encoder[1][0].at(1, 0) = 0.9F;  // not the pronoun
   snapshot.encoder[1][1].at(3, 1) = 0.5F;
   EXPECT_EQ(telling_head(snapshot), (HeadPlace{AttentionPart::encoder, 1, 1}));
-  snapshot.source[3].piece = "▁cat";
+  snapshot.source[3].token = "▁cat";
   EXPECT_FALSE(telling_head(snapshot));
 }
 

@@ -41,8 +41,8 @@ class PictureClipboard : public testing::Test {
 
   // A program of that name that keeps its input and its arguments.
   void install(const std::string& name) const {
-    const std::string script = "#!/bin/sh\n/bin/cat > " + taken().string() + ".part\necho \"$@\" > " + words().string() +
-                               "\n/bin/mv " + taken().string() + ".part " + taken().string() + "\n";
+    const std::string script = "#!/bin/sh\n/bin/cat > " + taken().string() + ".part\necho \"$@\" > " +
+                               words().string() + "\n/bin/mv " + taken().string() + ".part " + taken().string() + "\n";
     write_file(folder_ / name, script);
     fs::permissions(folder_ / name, fs::perms::owner_all);
   }
@@ -90,7 +90,8 @@ TEST_F(PictureClipboard, WhatIsMissingIsNamed) {
     copy_picture(picture());
     FAIL() << "there is no program";
   } catch (const std::runtime_error& error) {
-    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("xclip: No such file"), testing::HasSubstr("package xclip.")));
+    EXPECT_THAT(error.what(),
+                testing::AllOf(testing::HasSubstr("xclip: No such file"), testing::HasSubstr("package xclip.")));
   }
   ::setenv("WAYLAND_DISPLAY", "wayland-0", 1);
   try {

@@ -63,7 +63,7 @@ std::vector<std::int64_t> steps(const PinnedSentence& pinned) {
   return found;
 }
 
-std::shared_ptr<const Snapshot> look(TorchEngine& engine, const std::string& text) {
+std::shared_ptr<const Snapshot> inspect(TorchEngine& engine, const std::string& text) {
   std::shared_ptr<const Snapshot> newest;
   engine.probe({.request = 1, .text = text}, [&](auto taken) { newest = taken; }, {});
   return newest;
@@ -103,7 +103,7 @@ TEST_F(PinnedRun, TrainRecordsAndResumeGoesOn) {
   EXPECT_EQ(opened.pinned[0].text, first);
   EXPECT_THAT(steps(opened.pinned[0]), ElementsAre(0, 5, 10, 12));
   EXPECT_EQ(opened.pinned[0].frames[1]->run, opened.run);
-  expect_equal(*opened.pinned[0].frames.back(), *frame_of(*look(engine, first)));
+  expect_equal(*opened.pinned[0].frames.back(), *frame_of(*inspect(engine, first)));
 
   TrainOptions more = options(21, {second});
   more.config_file.clear();
@@ -147,7 +147,7 @@ TEST_F(PinnedRun, EveryArchitectureComesBackAsItWasSeen) {
     ASSERT_EQ(opened.pinned.size(), 2u);
     for (const PinnedSentence& pinned : opened.pinned) {
       ASSERT_THAT(steps(pinned), ElementsAre(0));
-      expect_equal(*pinned.frames[0], *frame_of(*look(other, pinned.text)));
+      expect_equal(*pinned.frames[0], *frame_of(*inspect(other, pinned.text)));
     }
   }
 }

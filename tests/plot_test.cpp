@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "measures/matrix_algebra.h"
+#include "analysis/matrix_algebra.h"
 #include "plain/metrics.h"
 #include "shell/curves_panel.h"
 #include "ui_harness.h"

@@ -5,8 +5,8 @@
 #include <numbers>
 
 #include "shell/export.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/positions/view.h"
@@ -33,7 +33,7 @@ class PositionsPanel : public testing::Test {
     ui.frames(3, draw);
   }
 
-  Scope scope;
+  AppState scope;
   PositionsView& view = scope.views.of<PositionsView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };

@@ -162,7 +162,7 @@ TEST(Rope, DotProductsDependOnDistanceAlone) {
 constexpr std::int64_t num_heads = 4, d = 4, d_model = num_heads * d, length = 24, max_distance = 3;
 
 // What a scheme tells one attention.
-struct Told {
+struct LoggedEvent {
   std::function<double(std::int64_t head, std::int64_t key_minus_query)> bias = [](auto, auto) { return 0.0; };
   bool rotates = false;
   torch::Tensor a_k = torch::zeros({1, d}), a_v = torch::zeros({1, d});  // Shaw's, (2k+1)×d; here k = 0
@@ -177,7 +177,7 @@ Numbers rows_of(const torch::Tensor& matrix) {
 }
 
 // z_i = Σ_j α_ij (v_j + a^V_ij), α_i = softmax_j(scale · q_i · (k_j + a^K_ij) + bias), of one head.
-Numbers head_by_hand(Numbers q, Numbers k, const Numbers& v, std::int64_t head, const Told& told, double scale,
+Numbers head_by_hand(Numbers q, Numbers k, const Numbers& v, std::int64_t head, const LoggedEvent& told, double scale,
                      bool causal) {
   const Numbers a_k = rows_of(told.a_k), a_v = rows_of(told.a_v);
   const auto farthest = static_cast<std::int64_t>(a_k.size() / 2);
@@ -204,7 +204,7 @@ Numbers head_by_hand(Numbers q, Numbers k, const Numbers& v, std::int64_t head, 
 }
 
 // x: L×D → L×D
-torch::Tensor attention_by_hand(MultiHeadAttention& attention, const torch::Tensor& x, const Told& told, double scale,
+torch::Tensor attention_by_hand(MultiHeadAttention& attention, const torch::Tensor& x, const LoggedEvent& told, double scale,
                                 bool causal) {
   auto weights = attention->named_parameters();
   const torch::Tensor projected = torch::linear(x, weights["in_proj_weight"], weights["in_proj_bias"]);
@@ -247,9 +247,9 @@ class AttentionByHand : public testing::TestWithParam<Variant> {
     attention->eval();
   }
 
-  Told told() {
+  LoggedEvent told() {
     const std::string& positions = config.positions;
-    Told told;
+    LoggedEvent told;
     told.rotates = positions == "rope";
     if (positions == "alibi") {
       told.bias = [](std::int64_t head, std::int64_t relative) {

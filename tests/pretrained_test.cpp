@@ -15,7 +15,7 @@
 #include "checkpoint_copy.h"
 #include "decoding/search.h"
 #include "engine/torch_engine.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "probe/tensors.h"
 #include "storage/file.h"
 
@@ -50,7 +50,7 @@ class Checked {
   void check_inputs() {
     for (const Json& entry : expected_.at("inputs")) {
       SCOPED_TRACE(entry.at("name").get<std::string>());
-      check_pieces(entry);
+      check_tokens(entry);
       check_logits(entry);
       check_greedy(entry);
       check_attention(entry);
@@ -65,20 +65,20 @@ class Checked {
 
   std::vector<Token> tokens(const std::string& text) {
     std::vector<Token> read = tokenizer().encode(text);
-    const SpecialPieces special = tokenizer().special();
+    const SpecialTokens special = tokenizer().special();
     if (const int opening = tokenizer().opening(); opening >= 0)
-      read.insert(read.begin(), Token{opening, tokenizer().piece(opening)});
-    if (!language_model()) read.push_back({special.end, tokenizer().piece(special.end)});
+      read.insert(read.begin(), Token{opening, tokenizer().token(opening)});
+    if (!language_model()) read.push_back({special.end, tokenizer().token(special.end)});
     return read;
   }
   std::vector<int> read(const std::string& text) { return ids_of(tokens(text)); }
 
-  void check_pieces(const Json& entry) {
+  void check_tokens(const Json& entry) {
     const std::vector<Token> got = tokens(entry.at("text"));
     ASSERT_EQ(ids_of(got), entry.at("ids").get<std::vector<int>>());
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (got[i].unknown) continue;  // the text it stands for
-      EXPECT_EQ(got[i].piece, entry.at("pieces")[i].get<std::string>());
+      EXPECT_EQ(got[i].token, entry.at("pieces")[i].get<std::string>());
     }
     if (!language_model()) return;
     EXPECT_EQ(prompt_ids(tokenizer(), entry.at("text").get<std::string>()),

@@ -8,9 +8,9 @@
 
 #include "model/model.h"
 #include "model/positions.h"
-#include "plain/look_size.h"
+#include "plain/inspection_size.h"
 #include "plain/presets.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "probe/readings.h"
 #include "tokenizer_fixture.h"
 
@@ -34,20 +34,21 @@ ModelConfig small(const std::string& architecture) {
 Model make(const ModelConfig& config) {
   torch::manual_seed(3);
   Model model = make_model(config, tokenizer().vocab_size());
-  model->stand_still();
+  model->freeze();
   return model;
 }
 
 // The snapshots published, the early one first.
-std::vector<Snapshot> looks(SequenceModel& model, const std::string& text, std::optional<std::string> target = {}) {
+std::vector<Snapshot> inspections(SequenceModel& model, const std::string& text,
+                                  std::optional<std::string> target = {}) {
   std::vector<Snapshot> published;
   const Probe probe{.text = text, .reference = target.value_or(""), .follow_reference = target.has_value()};
-  look_inside(model, tokenizer(), probe, [&](Snapshot snapshot) { published.push_back(std::move(snapshot)); }, {});
+  inspect_model(model, tokenizer(), probe, [&](Snapshot snapshot) { published.push_back(std::move(snapshot)); }, {});
   return published;
 }
 
-Snapshot look(SequenceModel& model, const std::string& text, std::optional<std::string> target = {}) {
-  return looks(model, text, std::move(target)).back();
+Snapshot inspect(SequenceModel& model, const std::string& text, std::optional<std::string> target = {}) {
+  return inspections(model, text, std::move(target)).back();
 }
 
 std::vector<int> ids_of(const std::vector<Token>& tokens) {
@@ -95,9 +96,9 @@ void expect_greedy(SequenceModel& model, const Snapshot& snapshot) {
   }
 }
 
-TEST(LookInside, ATranslationIsGreedyAndHoldsEveryMap) {
+TEST(InspectModel, ATranslationIsGreedyAndHoldsEveryMap) {
   const Model model = make(small("encoder-decoder"));
-  const auto published = looks(*model, "the cat");
+  const auto published = inspections(*model, "the cat");
   ASSERT_EQ(published.size(), 2u);
   EXPECT_FALSE(published[0].encoder.empty());
   EXPECT_TRUE(published[0].decoding.empty());
@@ -114,9 +115,9 @@ TEST(LookInside, ATranslationIsGreedyAndHoldsEveryMap) {
   EXPECT_EQ(whole.stopped_at_limit, whole.target_out.back().id != eos);
 }
 
-TEST(LookInside, ATargetIsFollowed) {
+TEST(InspectModel, ATargetIsFollowed) {
   const Model model = make(small("encoder-decoder"));
-  const Snapshot snapshot = look(*model, "the cat", "a dog");
+  const Snapshot snapshot = inspect(*model, "the cat", "a dog");
   std::vector<int> expected = ids_of(tokenizer().encode("a dog"));
   expected.push_back(eos);
   EXPECT_EQ(ids_of(snapshot.target_out), expected);
@@ -129,7 +130,7 @@ TEST(LookInside, ATargetIsFollowed) {
 
 Snapshot steered(SequenceModel& model, const Probe& probe) {
   Snapshot latest;
-  look_inside(model, tokenizer(), probe, [&](Snapshot snapshot) { latest = std::move(snapshot); }, {});
+  inspect_model(model, tokenizer(), probe, [&](Snapshot snapshot) { latest = std::move(snapshot); }, {});
   return latest;
 }
 
@@ -147,7 +148,7 @@ std::vector<int> first_of(const std::vector<int>& ids, std::size_t count) {
 TEST(Steering, ABeginningOfTheOutputChangesNothing) {
   for (const char* architecture : {"encoder-decoder", "decoder-only", "recurrent"}) {
     const Model model = make(small(architecture));
-    const Snapshot free = look(*model, "the cat");
+    const Snapshot free = inspect(*model, "the cat");
     const std::vector<int> whole = output_of(free);
     ASSERT_GT(whole.size(), 4u) << architecture;
     for (const std::size_t given : {1u, 2u, 4u}) {
@@ -162,7 +163,7 @@ TEST(Steering, ABeginningOfTheOutputChangesNothing) {
 TEST(Steering, AForcedPieceIsGoneOnFromGreedily) {
   for (const char* architecture : {"encoder-decoder", "decoder-only", "recurrent"}) {
     const Model model = make(small(architecture));
-    std::vector<int> prefix = first_of(output_of(look(*model, "the cat")), 2);
+    std::vector<int> prefix = first_of(output_of(inspect(*model, "the cat")), 2);
     prefix.push_back(tokenizer().encode("dog").back().id);
     const Snapshot forced = steered(*model, {.text = "the cat", .prefix_ids = prefix});
     EXPECT_EQ(first_of(output_of(forced), 3), prefix);
@@ -199,7 +200,7 @@ TEST(Steering, TakesWhateverIsAsked) {
   }
 }
 
-TEST(LookInside, CandidatesAreCutAsTheOptionsSay) {
+TEST(InspectModel, CandidatesAreCutAsTheOptionsSay) {
   const Model model = make(small("encoder-decoder"));
   const auto first_step = [&](SamplingOptions sampling) {
     return steered(*model, {.text = "the cat", .options = {.sampling = sampling}}).decoding.front();
@@ -225,9 +226,9 @@ TEST(LookInside, CandidatesAreCutAsTheOptionsSay) {
 
 // ---- language models
 
-TEST(LookInside, APromptIsContinued) {
+TEST(InspectModel, APromptIsContinued) {
   const Model model = make(small("decoder-only"));
-  const auto published = looks(*model, "the cat");
+  const auto published = inspections(*model, "the cat");
   ASSERT_EQ(published.size(), 2u);
   const Snapshot& whole = published[1];
   const std::vector<Token> prompt = tokenizer().encode("the cat");
@@ -242,18 +243,18 @@ TEST(LookInside, APromptIsContinued) {
   expect_greedy(*model, whole);
 }
 
-TEST(LookInside, AnEmptyPromptStartsFromALineEnd) {
+TEST(InspectModel, AnEmptyPromptStartsFromALineEnd) {
   const Model model = make(small("decoder-only"));
-  const Snapshot snapshot = look(*model, "");
+  const Snapshot snapshot = inspect(*model, "");
   EXPECT_EQ(snapshot.target_in.front(), (Token{eos, "\u23CE"}));
   EXPECT_EQ(snapshot.forced, 0u);
   EXPECT_EQ(snapshot.target_in.size(), 24u);
   expect_greedy(*model, snapshot);
 }
 
-TEST(LookInside, OfALongPromptTheEndIsKept) {
+TEST(InspectModel, OfALongPromptTheEndIsKept) {
   const Model model = make(small("decoder-only"));
-  const Snapshot snapshot = look(*model, "the cat sat on the mat the dog ran");
+  const Snapshot snapshot = inspect(*model, "the cat sat on the mat the dog ran");
   EXPECT_TRUE(snapshot.truncated);
   const std::vector<Token> all = tokenizer().encode("the cat sat on the mat the dog ran");
   EXPECT_EQ(ids_of({snapshot.typed().begin(), snapshot.typed().end()}),
@@ -261,7 +262,7 @@ TEST(LookInside, OfALongPromptTheEndIsKept) {
   EXPECT_EQ(snapshot.target_in.size(), 24u);
 }
 
-TEST(LookInside, MapsThatWouldBeTooLargeLeaveThePromptsBeginningOut) {
+TEST(InspectModel, MapsThatWouldBeTooLargeLeaveThePromptsBeginningOut) {
   ModelConfig config = small("decoder-only");
   config.num_decoder_layers = 64;
   config.num_heads = config.d_model = 128;
@@ -269,10 +270,10 @@ TEST(LookInside, MapsThatWouldBeTooLargeLeaveThePromptsBeginningOut) {
   const Model model = make(config);
   std::string prompt;
   for (int i = 0; i < 200; ++i) prompt += "the cat ";
-  const Snapshot snapshot = look(*model, prompt);
+  const Snapshot snapshot = inspect(*model, prompt);
   EXPECT_TRUE(snapshot.truncated);
-  EXPECT_EQ(std::ssize(snapshot.typed()), longest_look(config) - longest_continuation);
-  EXPECT_LE(std::ssize(snapshot.target_in), longest_look(config));
+  EXPECT_EQ(std::ssize(snapshot.typed()), longest_inspection(config) - longest_continuation);
+  EXPECT_LE(std::ssize(snapshot.target_in), longest_inspection(config));
   std::size_t bytes = 0;
   for (const std::vector<Matrix>& layer : snapshot.decoder)
     for (const Matrix& map : layer) bytes += map.values.size() * sizeof(float);
@@ -280,7 +281,7 @@ TEST(LookInside, MapsThatWouldBeTooLargeLeaveThePromptsBeginningOut) {
   EXPECT_GT(bytes, largest_maps / 20 * 19);
 }
 
-TEST(LookInside, ALineEndDoesNotStopALanguageModel) {
+TEST(InspectModel, ALineEndDoesNotStopALanguageModel) {
   const Model model = make(small("decoder-only"));
   {
     // All features are 1, and the row that outweighs all others is always written.
@@ -291,18 +292,18 @@ TEST(LookInside, ALineEndDoesNotStopALanguageModel) {
     }
     model->named_parameters()["embedding.weight"][eos].fill_(9);
   }
-  const Snapshot snapshot = look(*model, "the");
+  const Snapshot snapshot = inspect(*model, "the");
   EXPECT_EQ(snapshot.target_out.back(), (Token{eos, "\u23CE"}));
   EXPECT_EQ(snapshot.target_in.size(), 24u);
   EXPECT_EQ(snapshot.output_text, std::string(22, '\n'));
 }
 
-TEST(LookInside, RecurrentModelsHaveOneMapOrNone) {
+TEST(InspectModel, RecurrentModelsHaveOneMapOrNone) {
   for (const char* attention : {"none", "bahdanau", "luong-dot", "luong-general", "luong-concat"}) {
     ModelConfig config = small("recurrent");
     config.attention = attention;
     const Model model = make(config);
-    const Snapshot snapshot = look(*model, "the cat");
+    const Snapshot snapshot = inspect(*model, "the cat");
     EXPECT_TRUE(snapshot.encoder.empty());
     EXPECT_TRUE(snapshot.decoder.empty());
     if (config.attention == "none") {
@@ -321,7 +322,7 @@ std::vector<PositionTable> tables_of(const char* positions, const char* architec
   ModelConfig config = small(architecture);
   config.positions = positions;
   config.max_distance = 3;
-  return *look(*make(config), "the cat").positions;
+  return *inspect(*make(config), "the cat").positions;
 }
 
 TEST(Positions, OfEverySchemeAreShown) {

@@ -22,10 +22,10 @@
 #include <thread>
 #include <vector>
 
+#include "distributed/place.h"
+#include "distributed/ranks.h"
 #include "model_fixture.h"
 #include "plain/metrics.h"
-#include "ranks/place.h"
-#include "ranks/ranks.h"
 #include "training/trainer.h"
 #include "training/validation.h"
 
@@ -137,7 +137,7 @@ class RanksTogether : public testing::Test {
   void TearDown() override { std::filesystem::remove(file); }
 
   std::shared_ptr<Ranks> joined(int rank, int size, std::chrono::milliseconds longest_wait = 10s) const {
-    return std::make_shared<Ranks>(RankPlace{.rank = rank, .size = size, .file = file.string()}, Breath(),
+    return std::make_shared<Ranks>(RankPlace{.rank = rank, .size = size, .file = file.string()}, YieldCallback(),
                                    longest_wait);
   }
 
@@ -337,7 +337,7 @@ Learned learned(const Config& config, const std::shared_ptr<Dataset>& dataset, M
     made.norms.push_back(*point[metric("gradient_norm")]);
   }
   made.weights = trainer.optimizer().parameters().clone();
-  trainer.model().stand_still();
+  trainer.model().freeze();
   if (dataset->can_validate()) trainer.validate(trainer.model(), point, {});
   made.validation = point[metric("validation_nll")].value_or(0);
   return made;

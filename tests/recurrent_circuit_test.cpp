@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "circuit/contrast_runs.h"
 #include "circuit/search.h"
 #include "circuit/sweep.h"
-#include "circuit/twin_runs.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {
@@ -45,11 +45,11 @@ Model wild_model(const ModelConfig& config) {
   torch::NoGradGuard no_grad;
   for (torch::Tensor& parameter : model->parameters())
     if (parameter.dim() == 2) parameter.mul_(3);
-  model->stand_still();
+  model->freeze();
   return model;
 }
 
-const TwinQuestion cat_or_dog = {"the cat sat", "the dog ran", {"t", "e"}};
+const ContrastQuestion cat_or_dog = {"the cat sat", "the dog ran", {"t", "e"}};
 
 std::vector<int> up_to(int count) {
   std::vector<int> positions;
@@ -57,22 +57,22 @@ std::vector<int> up_to(int count) {
   return positions;
 }
 
-double margin(const TwinRuns& runs, const ChangedRun& run) {
+double margin(const ContrastRuns& runs, const ChangedRun& run) {
   return runs.read(std::array{run}).front().margin;
 }
 
 Change put(AttentionPart stack, int layer, std::vector<int> positions) {
-  return {ChangeKind::twin, {ValueKind::state, stack, layer}, {}, std::move(positions), {}, {}};
+  return {ChangeKind::contrast, {ValueKind::state, stack, layer}, {}, std::move(positions), {}, {}};
 }
 
-std::vector<std::int64_t> ids_of(const std::vector<Token>& pieces) {
+std::vector<std::int64_t> ids_of(const std::vector<Token>& tokens) {
   std::vector<std::int64_t> ids;
-  for (const Token& token : pieces) ids.push_back(token.id);
+  for (const Token& token : tokens) ids.push_back(token.id);
   return ids;
 }
 
 // log p(a) − log p(b) after `memory`, asked where `runs` are.
-double margin_after(const Model& model, const TwinRuns& runs, const Memory& memory) {
+double margin_after(const Model& model, const ContrastRuns& runs, const Memory& memory) {
   std::vector<std::int64_t> written = ids_of(runs.facts().prefix);
   written.insert(written.begin(), Tokenizer::bos_id);
   const torch::Tensor features = model->decode(torch::tensor(written).unsqueeze(0), memory);
@@ -84,11 +84,11 @@ class RecurrentRuns : public testing::TestWithParam<Kind> {};
 
 TEST_P(RecurrentRuns, EverythingPutInIsTheOtherRun) {
   const Model model = wild_model(small(GetParam()));
-  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
   ASSERT_GT(std::abs(runs.facts().effect()), 1e-3);
   const std::vector<int> read = up_to(runs.positions(AttentionPart::encoder));
-  const ChangedRun embedded{Twin::corrupted, {put(AttentionPart::encoder, 0, read)}};
-  const ChangedRun states{Twin::corrupted,
+  const ChangedRun embedded{ContrastSide::corrupted, {put(AttentionPart::encoder, 0, read)}};
+  const ChangedRun states{ContrastSide::corrupted,
                           {put(AttentionPart::encoder, 1, read), put(AttentionPart::encoder, 2, read)}};
   for (const ChangedRun& run : {embedded, states}) {
     EXPECT_NEAR(margin(runs, run), runs.facts().clean.margin, nothing);
@@ -99,21 +99,23 @@ TEST_P(RecurrentRuns, EverythingPutInIsTheOtherRun) {
 // Whatever was read, the decoder goes on as after the other sentence when it has that one's states and saw what it saw.
 TEST_P(RecurrentRuns, TheDecodersStatesAndWhatItSawAreTheOtherRun) {
   const Model model = wild_model(small(GetParam()));
-  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
   const std::vector<int> written = up_to(runs.positions(AttentionPart::decoder));
-  ChangedRun run{Twin::corrupted, {put(AttentionPart::decoder, 1, written), put(AttentionPart::decoder, 2, written)}};
+  ChangedRun run{ContrastSide::corrupted,
+                 {put(AttentionPart::decoder, 1, written), put(AttentionPart::decoder, 2, written)}};
   if (GetParam().attention != "none")
-    run.changes.push_back({ChangeKind::twin, {ValueKind::heads, AttentionPart::cross, 0}, {0}, written, {}, {}});
+    run.changes.push_back({ChangeKind::contrast, {ValueKind::heads, AttentionPart::cross, 0}, {0}, written, {}, {}});
   EXPECT_NEAR(margin(runs, run), runs.facts().clean.margin, nothing);
 }
 
 TEST_P(RecurrentRuns, SideBySideDoNotMix) {
   const Model model = wild_model(small(GetParam()));
-  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
   std::vector<ChangedRun> many;
   for (int i = 0; i < 60; ++i) {
     const AttentionPart stack = i % 3 == 0 ? AttentionPart::decoder : AttentionPart::encoder;
-    many.push_back({i % 5 == 0 ? Twin::clean : Twin::corrupted, {put(stack, i % 2 + 1, {i % runs.positions(stack)})}});
+    many.push_back({i % 5 == 0 ? ContrastSide::clean : ContrastSide::corrupted,
+                    {put(stack, i % 2 + 1, {i % runs.positions(stack)})}});
   }
   const std::vector<Odds> together = runs.read(many);
   for (std::size_t i = 0; i < many.size(); i += 7) EXPECT_NEAR(together[i].margin, margin(runs, many[i]), nothing) << i;
@@ -125,9 +127,9 @@ class BottleneckRuns : public RecurrentRuns {};
 // reads from the end has read the others. Attention would read the words before it too.
 TEST_P(BottleneckRuns, TheStateAfterAWordIsWhatWasReadBeforeIt) {
   const Model model = wild_model(small(GetParam(), 1));
-  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
-  const std::vector<std::int64_t> clean = ids_of(runs.facts().clean.pieces),
-                                  corrupted = ids_of(runs.facts().corrupted.pieces);
+  const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
+  const std::vector<std::int64_t> clean = ids_of(runs.facts().clean.tokens),
+                                  corrupted = ids_of(runs.facts().corrupted.tokens);
   constexpr int at = 5;  // within the second word
   std::vector<std::int64_t> forward = corrupted, backward = corrupted;
   std::copy(clean.begin(), clean.begin() + at + 1, forward.begin());
@@ -138,15 +140,15 @@ TEST_P(BottleneckRuns, TheStateAfterAWordIsWhatWasReadBeforeIt) {
     for (std::size_t i = 0; i < expected.last.size(); ++i)
       expected.last[i] = torch::cat({expected.last[i].chunk(2, 1)[0], reverse.last[i].chunk(2, 1)[1]}, 1);
   }
-  const double by_state = margin(runs, {Twin::corrupted, {put(AttentionPart::encoder, 1, {at})}});
+  const double by_state = margin(runs, {ContrastSide::corrupted, {put(AttentionPart::encoder, 1, {at})}});
   EXPECT_NEAR(by_state, margin_after(model, runs, expected), nothing);
   EXPECT_GT(std::abs(by_state - runs.facts().corrupted.margin), 1e-3);
 }
 
 TEST_P(RecurrentRuns, SweepsHaveStatesAndWhatAttentionSaw) {
   const Model model = wild_model(small(GetParam()));
-  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
-  const Sweep swept = sweep(runs, Twin::corrupted, ChangeKind::twin);
+  const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
+  const Sweep swept = sweep(runs, ContrastSide::corrupted, ChangeKind::contrast);
   EXPECT_EQ(swept.encoder_states.rows, 3);
   EXPECT_EQ(swept.encoder_states.cols, runs.positions(AttentionPart::encoder));
   EXPECT_EQ(swept.decoder_states.rows, 3);
@@ -161,7 +163,7 @@ TEST_P(RecurrentRuns, SweepsHaveStatesAndWhatAttentionSaw) {
 
 TEST_P(RecurrentRuns, TheSearchFindsThePlaceAndNoHeadThatReads) {
   const Model model = wild_model(small(GetParam()));
-  auto runs = std::make_shared<const TwinRuns>(*model, tokenizer(), cat_or_dog);
+  auto runs = std::make_shared<const ContrastRuns>(*model, tokenizer(), cat_or_dog);
   if (!tells_apart(runs->facts())) {
     // Random weights need not answer both ways; where they do not, that is what is said.
     EXPECT_THAT(find_circuit({case_of(runs)}).problem, testing::HasSubstr("the model does not distinguish them"));
@@ -171,10 +173,10 @@ TEST_P(RecurrentRuns, TheSearchFindsThePlaceAndNoHeadThatReads) {
   EXPECT_EQ(found.problem, "");
   ASSERT_THAT(found.places, SizeIs(3));
   EXPECT_NEAR(found.places.front().together.share(), 1, 1e-3);
-  for (const Hop& hop : found.hops) {
-    EXPECT_EQ(hop.part, AttentionPart::cross);
-    EXPECT_EQ(hop.heads(), std::vector{0});
-    EXPECT_EQ(hop.together.turned(), 2);
+  for (const CircuitEdge& edge : found.edges) {
+    EXPECT_EQ(edge.part, AttentionPart::cross);
+    EXPECT_EQ(edge.heads(), std::vector{0});
+    EXPECT_EQ(edge.together.turned(), 2);
   }
   EXPECT_THAT(found.decoys, IsEmpty());
 }
@@ -195,7 +197,7 @@ const auto bottlenecks =
 INSTANTIATE_TEST_SUITE_P(WithoutAttention, RecurrentRuns, bottlenecks, name_of);
 INSTANTIATE_TEST_SUITE_P(WithoutAttention, BottleneckRuns, bottlenecks, name_of);
 
-Change exchange(int query, const TwinRuns& runs, int one, int other) {
+Change exchange(int query, const ContrastRuns& runs, int one, int other) {
   const std::vector<Slot>& words = runs.facts().words;
   return {ChangeKind::exchange,
           {ValueKind::heads, AttentionPart::cross, 0},
@@ -211,14 +213,15 @@ TEST(RecurrentExchange, MattersLaterOnlyWhereWhatIsSeenEntersTheCell) {
   for (const auto& [attention, goes_on] : {std::pair("luong-dot", false), std::pair("bahdanau", true)}) {
     const Model model = wild_model(small({"lstm", attention}));
     // Asked at a later step than the first.
-    TwinFacts asked = TwinRuns(*model, tokenizer(), cat_or_dog).facts();
+    ContrastFacts asked = ContrastRuns(*model, tokenizer(), cat_or_dog).facts();
     asked.prefix = {asked.a, asked.b};
-    const TwinRuns runs(*model, tokenizer(), asked);
+    const ContrastRuns runs(*model, tokenizer(), asked);
     const int step = runs.positions(AttentionPart::decoder) - 1;
     ASSERT_EQ(step, 2);
     const int end = static_cast<int>(runs.facts().words.size()) - 1;  // of one piece: its weight goes to itself
     const auto moved = [&](int query, int one, int other) {
-      return std::abs(margin(runs, {Twin::clean, {exchange(query, runs, one, other)}}) - runs.facts().clean.margin);
+      return std::abs(margin(runs, {ContrastSide::clean, {exchange(query, runs, one, other)}}) -
+                      runs.facts().clean.margin);
     };
     EXPECT_LT(moved(step, end, end), 1e-5) << attention;
     EXPECT_GT(moved(step, 0, 1), 1e-4) << attention;
@@ -230,15 +233,15 @@ TEST(RecurrentExchange, MattersLaterOnlyWhereWhatIsSeenEntersTheCell) {
   }
 }
 
-TEST(RecurrentTwins, AClassifierWritesNothing) {
+TEST(RecurrentContrasts, AClassifierWritesNothing) {
   ModelConfig config = small({"lstm", "none"});
   config.architecture = "classifier";
   config.reader = "recurrent";
   config.num_classes = 2;
   torch::manual_seed(3);
   const Model model = make_model(config, tokenizer().vocab_size());
-  model->stand_still();
-  EXPECT_THROW(TwinRuns(*model, tokenizer(), cat_or_dog), NotTwins);
+  model->freeze();
+  EXPECT_THROW(ContrastRuns(*model, tokenizer(), cat_or_dog), NotContrasting);
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include "posted.h"
 #include "shell/export.h"
 #include "shell/handout.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
 #include "shell/saved_view.h"
+#include "shell/sentence.h"
 #include "shell/training.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
@@ -127,7 +127,7 @@ class ViewWindow : public testing::Test {
   }
 
   RunOpened run = fixture_run(20);
-  Scope scope;
+  AppState scope;
   UiHarness ui{{1600, 1000}};
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };

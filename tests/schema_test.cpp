@@ -203,13 +203,13 @@ TEST_F(OutputSchema, OfWhatIsWrittenAndHowItIsLookedAt) {
   translating.json = translating.tree = translating.attention = true;
   holds("translate", translate, translating);
   std::cin.rdbuf(terminal);
-  AttendOptions looking;
-  looking.run = run;
-  looking.source = "a b c";
-  holds("attend", attend, looking);
-  looking.target = "a b";
-  looking.interventions.heads_off = {"encoder.1.1"};
-  holds("attend", attend, looking);
+  AttendOptions inspecting;
+  inspecting.run = run;
+  inspecting.source = "a b c";
+  holds("attend", attend, inspecting);
+  inspecting.target = "a b";
+  inspecting.interventions.heads_off = {"encoder.1.1"};
+  holds("attend", attend, inspecting);
 }
 
 TEST_F(OutputSchema, OfEvaluations) {

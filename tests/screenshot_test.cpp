@@ -16,8 +16,8 @@
 
 #include "circuit_fixture.h"
 #include "embeddings_fixture.h"
-#include "shell/looking.h"
-#include "shell/scope.h"
+#include "shell/app_state.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "storage/file.h"
 #include "window/font_files.h"
@@ -38,8 +38,8 @@ constexpr double largest_share_off = 0.002;      // of all pixels
 const std::filesystem::path golden_file = std::filesystem::path(ATTNSCOPE_TEST_DATA) / "window.png";
 const std::filesystem::path made_with_file = std::filesystem::path(ATTNSCOPE_TEST_DATA) / "window.made_with";
 
-Scope animal_scope() {
-  Scope scope;
+AppState animal_scope() {
+  AppState scope;
   scope.facts.version = "golden";
   scope.facts.corpora = {{"english-french", "a small grammar"}, {"copy", "the source again"}};
   receive(scope, {fixture_run(400), Status{Activity::paused, 400, "CPU, 2 threads"}}, nullptr);
@@ -47,7 +47,7 @@ Scope animal_scope() {
   snapshot->embeddings = fixture_embeddings(1500);
   receive(scope, {}, snapshot);
   CircuitView& circuit = scope.views.of<CircuitView>();
-  take_circuit(circuit, fixture_look(snapshot->source_text), scope.run.run, 400);
+  take_circuit(circuit, fixture_result(snapshot->source_text), scope.run.run, 400);
   circuit.counting_asked = true;
   scope.commands.clear();
   scope.toasts.clear();
@@ -103,7 +103,7 @@ Difference compare(const Picture& a, const Picture& b) {
 }
 
 TEST(Screenshot, LooksAsItDid) {
-  Scope scope = animal_scope();
+  AppState scope = animal_scope();
   const std::string png = png_bytes(draw_offscreen(scope, width, height, 1));
   if (std::getenv("ATTNSCOPE_UPDATE_GOLDEN") != nullptr) {
     std::filesystem::create_directories(golden_file.parent_path());
@@ -129,8 +129,8 @@ TEST(Screenshot, LooksAsItDid) {
 }
 
 TEST(Screenshot, IsTheSameEveryTime) {
-  Scope first = animal_scope();
-  Scope second = animal_scope();
+  AppState first = animal_scope();
+  AppState second = animal_scope();
   EXPECT_EQ(draw_offscreen(first, 800, 500, 1).rgba, draw_offscreen(second, 800, 500, 1).rgba);
 }
 
@@ -138,7 +138,7 @@ TEST(Screenshot, ShowsEveryWorkspaceInBothThemes) {
   std::set<std::string> pictures;
   for (const Workspace& workspace : workspaces()) {
     for (const ThemeName theme : {ThemeName::dark, ThemeName::light}) {
-      Scope scope = animal_scope();
+      AppState scope = animal_scope();
       scope.layout.workspace = &workspace;
       scope.layout.theme = theme;
       pictures.insert(png_bytes(draw_offscreen(scope, 960, 600, 1)));
@@ -148,8 +148,8 @@ TEST(Screenshot, ShowsEveryWorkspaceInBothThemes) {
 }
 
 TEST(Screenshot, FollowsTheScale) {
-  Scope small = animal_scope();
-  Scope large = animal_scope();
+  AppState small = animal_scope();
+  AppState large = animal_scope();
   const Picture picture = draw_offscreen(large, 1600, 1000, 2);
   EXPECT_EQ(picture.width, 1600);
   EXPECT_EQ(picture.height, 1000);
@@ -179,11 +179,12 @@ TEST(Screenshot, AVectorPictureShowsWhatThePixelsShow) {
     GTEST_SKIP() << "rsvg-convert (Debian: librsvg2-bin) is not installed";
   }
   for (const Workspace& workspace : workspaces()) {
-    Scope pixels = animal_scope();
-    Scope shapes = animal_scope();
+    AppState pixels = animal_scope();
+    AppState shapes = animal_scope();
     pixels.layout.workspace = shapes.layout.workspace = &workspace;
     const Picture expected = draw_offscreen(pixels, width, height, 1);
-    const Picture actual = rendered(draw_offscreen_as(shapes, {.vector = true, .whole_window = true}, width, height, 1));
+    const Picture actual =
+        rendered(draw_offscreen_as(shapes, {.vector = true, .whole_window = true}, width, height, 1));
     ASSERT_EQ(actual.width, expected.width) << workspace.name;
     ASSERT_EQ(actual.height, expected.height) << workspace.name;
     const Difference difference = compare(expected, actual);
@@ -197,8 +198,8 @@ TEST(Screenshot, AVectorPictureShowsWhatThePixelsShow) {
 }
 
 TEST(Screenshot, APictureOfTheWorkspaceIsThatPartOfTheWindow) {
-  Scope scope = animal_scope();
-  Scope again = animal_scope();
+  AppState scope = animal_scope();
+  AppState again = animal_scope();
   scope.complete = again.complete = {};  // without a caption, which would move all beneath it
   draw_offscreen(scope, width, height, 1);
   const PictureArea area = scope.exports.area;

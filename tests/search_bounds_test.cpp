@@ -23,9 +23,9 @@ NextLogProbs bigrams(std::uint64_t seed) {
 }
 
 // How many of each fate there are at every step.
-std::map<int, std::map<Fate, std::int64_t>> fates(const SearchTree& tree) {
-  std::map<int, std::map<Fate, std::int64_t>> counts;
-  for (const Extension& extension : tree) ++counts[extension.step][extension.fate];
+std::map<int, std::map<HypothesisState, std::int64_t>> states(const SearchTree& tree) {
+  std::map<int, std::map<HypothesisState, std::int64_t>> counts;
+  for (const Extension& extension : tree) ++counts[extension.step][extension.state];
   return counts;
 }
 
@@ -36,13 +36,14 @@ TEST(SearchWidth, IsTheBeams) {
       std::vector<SearchTree> trees;
       const auto found = beam_search(bigrams(seed), begin, {.beam = beam, .limit = 8}, &trees).front();
       EXPECT_LE(static_cast<std::int64_t>(found.size()), beam);
-      auto steps = fates(trees.front());
+      auto steps = states(trees.front());
       for (auto& [step, count] : steps) {
-        EXPECT_LE(count[Fate::kept], beam);
-        EXPECT_LE(count[Fate::kept] + count[Fate::finished] + count[Fate::pruned], 2 * beam);
+        EXPECT_LE(count[HypothesisState::kept], beam);
+        EXPECT_LE(count[HypothesisState::kept] + count[HypothesisState::finished] + count[HypothesisState::pruned],
+                  2 * beam);
       }
       if (beam > 1) {
-        EXPECT_EQ(steps[0][Fate::kept], beam) << "of 2·beam at most one ends";
+        EXPECT_EQ(steps[0][HypothesisState::kept], beam) << "of 2·beam at most one ends";
       }
     }
   }
@@ -55,7 +56,7 @@ Model with_room(std::int64_t max_length) {
   config.max_length = max_length;
   torch::manual_seed(11);
   Model model = make_model(config, 30);
-  model->stand_still();
+  model->freeze();
   return model;
 }
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "measures/attention_measures.h"
+#include "analysis/attention_measures.h"
 #include "plain/edit_distance.h"
 
 namespace attnscope {
@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // Cut at every character, as a vocabulary of few pieces does.
-std::vector<Token> pieces_of_text(std::string_view text) {
+std::vector<Token> tokens_of_text(std::string_view text) {
   std::vector<Token> tokens;
   bool begins = true;
   for (std::size_t at = 0; at < text.size();) {
@@ -54,57 +54,57 @@ TEST(SeenWords, AreThoseOfTheTrainingPart) {
   Corpus corpus = animals;
   corpus.test.push_back({"elephant", "word"});
   const SeenWords seen(corpus, {});
-  EXPECT_THAT(seen.unseen_in(pieces_of_text("The animal didn't cross the street, \"tired\": the week-end.")),
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("The animal didn't cross the street, \"tired\": the week-end.")),
               IsEmpty());
-  const auto unseen = seen.unseen_in(pieces_of_text("The elephant is tired."));
+  const auto unseen = seen.unseen_in(tokens_of_text("The elephant is tired."));
   ASSERT_EQ(texts(unseen), std::vector<std::string>{"elephant"});
   EXPECT_EQ(unseen[0].begin, 3) << "▁T h e";
   EXPECT_EQ(unseen[0].end, 11);
   EXPECT_THAT(unseen[0].nearest, IsEmpty());
-  EXPECT_THAT(texts(seen.unseen_in(pieces_of_text("the"))), IsEmpty());
-  EXPECT_THAT(texts(seen.unseen_in(pieces_of_text("Street word"))), ElementsAre("Street", "word"))
+  EXPECT_THAT(texts(seen.unseen_in(tokens_of_text("the"))), IsEmpty());
+  EXPECT_THAT(texts(seen.unseen_in(tokens_of_text("Street word"))), ElementsAre("Street", "word"))
       << "the target side is another language's";
 }
 
 TEST(SeenWords, TheNearestComesFirstAndTheMoreFrequentOfTwo) {
   const SeenWords seen(animals, {});
-  EXPECT_THAT(seen.unseen_in(pieces_of_text("streat"))[0].nearest, ElementsAre("street", "strait"));
-  EXPECT_THAT(seen.unseen_in(pieces_of_text("Animal"))[0].nearest, ElementsAre("animal"));
-  EXPECT_THAT(seen.unseen_in(pieces_of_text("the Animal"))[0].nearest, ElementsAre("animal"));
-  EXPECT_THAT(seen.unseen_in(pieces_of_text("tierd"))[0].nearest, ElementsAre("tired"));
-  EXPECT_THAT(seen.unseen_in(pieces_of_text("x"))[0].nearest, IsEmpty()) << "anything is one letter from it";
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("streat"))[0].nearest, ElementsAre("street", "strait"));
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("Animal"))[0].nearest, ElementsAre("animal"));
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("the Animal"))[0].nearest, ElementsAre("animal"));
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("tierd"))[0].nearest, ElementsAre("tired"));
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("x"))[0].nearest, IsEmpty()) << "anything is one letter from it";
 }
 
 TEST(SeenWords, WhatOnlyBeginsSentencesIsOfferedThereAlone) {
   const SeenWords seen(corpus_of({"Did the dog run?", "the dog ran"}), {});
-  EXPECT_THAT(seen.unseen_in(pieces_of_text("did the dog"))[0].nearest, ElementsAre("Did"));
-  EXPECT_THAT(seen.unseen_in(pieces_of_text("the dog did"))[0].nearest, IsEmpty());
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("did the dog"))[0].nearest, ElementsAre("Did"));
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("the dog did"))[0].nearest, IsEmpty());
   const SeenWords cities(corpus_of({"Paris is far", "they saw Paris"}), {});
-  EXPECT_THAT(cities.unseen_in(pieces_of_text("they saw paris"))[0].nearest, ElementsAre("Paris"));
+  EXPECT_THAT(cities.unseen_in(tokens_of_text("they saw paris"))[0].nearest, ElementsAre("Paris"));
 }
 
 TEST(SeenWords, OfAShortWordOnlyItsOwnLettersAreMeant) {
   const SeenWords seen(corpus_of({"the dog hid a pot"}), {});
-  EXPECT_THAT(seen.unseen_in(pieces_of_text("teh"))[0].nearest, ElementsAre("the"));
-  EXPECT_THAT(seen.unseen_in(pieces_of_text("the Dog"))[0].nearest, ElementsAre("dog"));
-  EXPECT_THAT(seen.unseen_in(pieces_of_text("the dog did"))[0].nearest, IsEmpty());
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("teh"))[0].nearest, ElementsAre("the"));
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("the Dog"))[0].nearest, ElementsAre("dog"));
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("the dog did"))[0].nearest, IsEmpty());
 }
 
 TEST(SeenWords, OfRunningText) {
   Corpus corpus;
   corpus.text.train = "To be,\nor not to\n";
   corpus.text.test = "question\n";
-  EXPECT_THAT(texts(SeenWords(corpus, {}).unseen_in(pieces_of_text("not to question"))), ElementsAre("question"));
+  EXPECT_THAT(texts(SeenWords(corpus, {}).unseen_in(tokens_of_text("not to question"))), ElementsAre("question"));
 }
 
 TEST(SeenWords, NothingIsClaimedOfWhatIsNotKnown) {
   const SeenWords seen(animals, {});
-  EXPECT_THAT(seen.unseen_in(pieces_of_text("東京 ภาษา .,!? — 😀")), IsEmpty());
-  EXPECT_THAT(texts(seen.unseen_in(pieces_of_text("улица việt"))), ElementsAre("улица", "việt"));
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("東京 ภาษา .,!? — 😀")), IsEmpty());
+  EXPECT_THAT(texts(seen.unseen_in(tokens_of_text("улица việt"))), ElementsAre("улица", "việt"));
   Corpus large;
   large.text.train.assign(40U << 20, 'a');
-  EXPECT_THAT(SeenWords(large, {}).unseen_in(pieces_of_text("street")), IsEmpty());
-  EXPECT_THAT(SeenWords(Corpus(), {}).unseen_in(pieces_of_text("street")), IsEmpty());
+  EXPECT_THAT(SeenWords(large, {}).unseen_in(tokens_of_text("street")), IsEmpty());
+  EXPECT_THAT(SeenWords(Corpus(), {}).unseen_in(tokens_of_text("street")), IsEmpty());
 }
 
 TEST(SeenWords, GivesUpWhenToldTo) {
@@ -121,12 +121,12 @@ TEST(SpacedWords, AreTheSameInATextAndInItsPieces) {
   for (int i = 0; i < 2000; ++i) {
     std::string text;
     for (int part = 0; part < 8; ++part) text += parts[dice() % parts.size()];
-    std::vector<std::string> in_pieces;
-    for (const WordSpan& span : spaced_words_of(pieces_of_text(text)))
-      if (spaced_words_in(span.text).size() == 1 && span.text != "</s>") in_pieces.push_back(span.text);
+    std::vector<std::string> in_tokens;
+    for (const WordSpan& span : spaced_words_of(tokens_of_text(text)))
+      if (spaced_words_in(span.text).size() == 1 && span.text != "</s>") in_tokens.push_back(span.text);
     std::vector<std::string> in_text;
     for (const std::string_view word : spaced_words_in(text)) in_text.emplace_back(word);
-    ASSERT_EQ(in_pieces, in_text) << text;
+    ASSERT_EQ(in_tokens, in_text) << text;
   }
 }
 

@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "commands/commands.h"
+#include "distributed/ranks.h"
 #include "plain/metrics.h"
-#include "ranks/ranks.h"
 #include "remote/remote_session.h"
 #include "run_fixture.h"
 #include "storage/programs.h"
@@ -61,12 +61,12 @@ class ServedTrain : public testing::Test {
   using Time = std::chrono::steady_clock::time_point;
 
   // As soon as it is served: one window would try again ever more seldom.
-  static std::unique_ptr<RemoteSession> attached_window(const std::string& station, Time end) {
-    auto window = std::make_unique<RemoteSession>(remote_address(station), "");
+  static std::unique_ptr<RemoteSession> attached_window(const std::string& server, Time end) {
+    auto window = std::make_unique<RemoteSession>(remote_address(server), "");
     while (window->attachment().line != Attachment::Line::there && std::chrono::steady_clock::now() < end) {
       std::this_thread::sleep_for(1ms);
       if (window->attachment().line == Attachment::Line::lost)
-        window = std::make_unique<RemoteSession>(remote_address(station), "");
+        window = std::make_unique<RemoteSession>(remote_address(server), "");
     }
     return window;
   }
@@ -76,10 +76,10 @@ class ServedTrain : public testing::Test {
   }
 
   // A window that is attached to what `train` serves there until it ends, with the exit status that it returns.
-  void watch(const std::string& station, const std::function<int()>& train) {
+  void watch(const std::string& server, const std::function<int()>& train) {
     auto training = std::async(std::launch::async, train);
     const auto end = std::chrono::steady_clock::now() + patience;
-    const std::unique_ptr<RemoteSession> attached = attached_window(station, end);
+    const std::unique_ptr<RemoteSession> attached = attached_window(server, end);
     RemoteSession& window = *attached;
     window.post(Probe{.request = 7, .text = "a b c d"});
     bool over = false;
@@ -91,8 +91,8 @@ class ServedTrain : public testing::Test {
   }
 
   void hear(Conversation::News news) {
-    if (news.snapshot && news.snapshot->is_whole()) look = news.snapshot;
-    if (news.other) other_look = news.other;
+    if (news.snapshot && news.snapshot->is_whole()) inspection = news.snapshot;
+    if (news.other) other_snapshot = news.other;
     for (const Event& event : news.events) {
       if (const auto* point = std::get_if<MetricPoint>(&event)) points.push_back(*point);
       if (std::holds_alternative<FrameRecorded>(event)) ++frames;
@@ -104,7 +104,7 @@ class ServedTrain : public testing::Test {
   fs::path folder = fs::temp_directory_path() / ("attnscope-serve-" + std::to_string(::getpid()));
   std::vector<MetricPoint> points;
   std::size_t other_points = 0, frames = 0;
-  std::shared_ptr<const Snapshot> look, other_look;
+  std::shared_ptr<const Snapshot> inspection, other_snapshot;
 };
 
 TEST_F(ServedTrain, LearnsTheSameAndIsSeenWhole) {
@@ -123,9 +123,9 @@ TEST_F(ServedTrain, LearnsTheSameAndIsSeenWhole) {
   }
   EXPECT_EQ(load_metrics(RunFolder{served.out}.metrics()).size(), 400U);
   EXPECT_GT(frames, 1U);
-  ASSERT_TRUE(look);
-  EXPECT_EQ(look->request, 7U);
-  EXPECT_FALSE(look->encoder.empty());
+  ASSERT_TRUE(inspection);
+  EXPECT_EQ(inspection->request, 7U);
+  EXPECT_FALSE(inspection->encoder.empty());
 }
 
 // As the program starts them: processes of their own.
@@ -136,10 +136,10 @@ TEST_F(ServedTrain, WhatSeveralRanksTrainIsSeenWhole) {
     GTEST_SKIP() << error.what();
   }
   const TrainOptions served = options("ranks", 400);
-  const std::string station = "127.0.0.1:" + std::to_string(free_port());
-  watch(station, [&] {
+  const std::string server = "127.0.0.1:" + std::to_string(free_port());
+  watch(server, [&] {
     return status_at_end(
-        start_program({ATTNSCOPE_PROGRAM, "train", "--quiet", "--ranks", "2", "--serve", station, "--config",
+        start_program({ATTNSCOPE_PROGRAM, "train", "--quiet", "--ranks", "2", "--serve", server, "--config",
                        served.config_file, "--out", served.out, "--steps", "400", "--pin", "a b c"},
                       NamelessFile("")));
   });
@@ -151,9 +151,9 @@ TEST_F(ServedTrain, WhatSeveralRanksTrainIsSeenWhole) {
     ASSERT_EQ(points[i][metric("loss")], saved[i][metric("loss")]);
   }
   EXPECT_GT(frames, 1U);
-  ASSERT_TRUE(look);
-  EXPECT_EQ(look->request, 7U);
-  EXPECT_FALSE(look->encoder.empty());
+  ASSERT_TRUE(inspection);
+  EXPECT_EQ(inspection->request, 7U);
+  EXPECT_FALSE(inspection->encoder.empty());
 }
 
 TEST_F(ServedTrain, TwoRunsAreSeenSideBySide) {
@@ -163,8 +163,8 @@ TEST_F(ServedTrain, TwoRunsAreSeenSideBySide) {
   watch(served);
   EXPECT_EQ(points.size(), 200U);
   EXPECT_EQ(other_points, 200U);
-  EXPECT_TRUE(look);
-  EXPECT_TRUE(other_look);
+  EXPECT_TRUE(inspection);
+  EXPECT_TRUE(other_snapshot);
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ class ServingTest : public testing::Test {
  protected:
   void SetUp() override {
     script->history_interval = 1'000'000'000;
-    script->on_step = [](std::int64_t, const Breath& breathe) {
+    script->on_step = [](std::int64_t, const YieldCallback& yield) {
       std::this_thread::sleep_for(200us);
-      breathe();
+      yield();
     };
     session.post(Reset{});
     session.post(Train{});
@@ -37,7 +37,7 @@ class ServingTest : public testing::Test {
       for (const Event& event : events)
         if (const auto* point = std::get_if<MetricPoint>(&event)) trained = point->step;
       serving.hear(events);
-      if (const std::string why = serving.look(); !why.empty()) complaint = why;
+      if (const std::string why = serving.inspect(); !why.empty()) complaint = why;
       if (condition()) return true;
       std::this_thread::sleep_for(1ms);
     }
@@ -60,25 +60,25 @@ TEST_F(ServingTest, WhoAttachesToAWindowLateSeesTheCurveFromItsFirstUpdateOn) {
   ASSERT_TRUE(turn_until([&] { return trained >= 50; }));
   ASSERT_TRUE(serve("0")) << complaint;
   EXPECT_EQ(serving.service()->token, "");
-  EXPECT_EQ(serving.service()->watchers, 0U);
-  RemoteSession watcher(remote_address(serving.service()->address), "");
+  EXPECT_EQ(serving.service()->clients, 0U);
+  RemoteSession client(remote_address(serving.service()->address), "");
   std::vector<std::int64_t> steps;
   ASSERT_TRUE(turn_until([&] {
-    for (const Event& event : watcher.poll().events)
+    for (const Event& event : client.poll().events)
       if (const auto* point = std::get_if<MetricPoint>(&event)) steps.push_back(point->step);
     return steps.size() >= 100;
   }));
   for (std::size_t i = 0; i < steps.size(); ++i) ASSERT_EQ(steps[i], static_cast<std::int64_t>(i) + 1);
-  EXPECT_TRUE(turn_until([&] { return serving.service()->watchers == 1; }));
+  EXPECT_TRUE(turn_until([&] { return serving.service()->clients == 1; }));
 }
 
 TEST_F(ServingTest, ItEndsAndTheRunGoesOn) {
   ASSERT_TRUE(serve("0")) << complaint;
-  RemoteSession watcher(remote_address(serving.service()->address), "");
-  ASSERT_TRUE(turn_until([&] { return watcher.attachment().line == Attachment::Line::there; }));
+  RemoteSession client(remote_address(serving.service()->address), "");
+  ASSERT_TRUE(turn_until([&] { return client.attachment().line == Attachment::Line::there; }));
   serving.end();
   EXPECT_FALSE(serving.service());
-  EXPECT_TRUE(turn_until([&] { return watcher.attachment().line == Attachment::Line::lost; }));
+  EXPECT_TRUE(turn_until([&] { return client.attachment().line == Attachment::Line::lost; }));
   const std::int64_t before = trained;
   EXPECT_TRUE(turn_until([&] { return trained > before + 20; }));
 }
@@ -90,7 +90,7 @@ TEST_F(ServingTest, WhatCannotBeServedIsSaidWithItsAddress) {
   second.begin({.address = taken, .control = false});
   std::string why;
   ASSERT_TRUE(turn_until([&] {
-    why = second.look();
+    why = second.inspect();
     return !why.empty();
   }));
   EXPECT_THAT(why, testing::HasSubstr(taken));

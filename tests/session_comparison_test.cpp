@@ -128,7 +128,7 @@ TEST_F(ComparisonTest, TheOneThatGoesIsKeptFirst) {
   start_comparing();
   other->on_keep = []() -> std::optional<OpenRun> { throw std::runtime_error("the disk is full"); };
   session->post(EndComparison{});
-  ASSERT_TRUE(wait_until_said("the disk is full"));
+  ASSERT_TRUE(wait_until_logged("the disk is full"));
   EXPECT_TRUE(all<ComparisonEnded>().empty());
   EXPECT_EQ(other->times("destroyed"), 0U);
 }
@@ -137,7 +137,7 @@ TEST_F(ComparisonTest, ARunThatCannotBeMadeLeavesEverythingAsItWas) {
   other->on_prepare = [](const ProgressCallback&) { throw std::runtime_error("no such corpus"); };
   start_with_run();
   session->post(Compare{with_seed(1)});
-  ASSERT_TRUE(wait_until_said("Could not create the run to compare with: no such corpus"));
+  ASSERT_TRUE(wait_until_logged("Could not create the run to compare with: no such corpus"));
   session->post(Step{});
   ASSERT_TRUE(wait_for([&] { return all<MetricPoint>().size() == 1; }));
   EXPECT_TRUE(all<OfOther>().empty());
@@ -145,7 +145,7 @@ TEST_F(ComparisonTest, ARunThatCannotBeMadeLeavesEverythingAsItWas) {
 
 TEST_F(ComparisonTest, AnUpdateWithoutANumberPausesBothAndSaysWhose) {
   start_comparing();
-  other->on_step = [](std::int64_t step, const Breath&) {
+  other->on_step = [](std::int64_t step, const YieldCallback&) {
     if (step == 2) throw NotFinite("the loss");
   };
   session->post(Train{});
@@ -211,7 +211,7 @@ TEST_F(SavedComparisonTest, SavingSavesBothAndTheFileThatJoinsThem) {
   std::filesystem::create_directories(folder);
   start_comparing();
   session->post(SaveRun{folder});
-  ASSERT_TRUE(wait_until_said("Saved to"));
+  ASSERT_TRUE(wait_until_logged("Saved to"));
   EXPECT_EQ(script->times("save " + folder + "/a"), 1U);
   EXPECT_EQ(other->times("save " + folder + "/b"), 1U);
   EXPECT_TRUE(std::filesystem::exists(folder + "/comparison.json"));
@@ -236,7 +236,7 @@ TEST_F(SavedComparisonTest, ARunThatIsGoneLeavesTheOtherAlone) {
   write("comparison.json", R"({"version":1,"a":"a","b":"b"})");
   start_with_run();
   session->post(OpenRun{folder});
-  ASSERT_TRUE(wait_until_said("saved_comparison/a is missing. Only the other one was opened"));
+  ASSERT_TRUE(wait_until_logged("saved_comparison/a is missing. Only the other one was opened"));
   EXPECT_EQ(script->times("open " + folder + "/b"), 1U);
   EXPECT_TRUE(all_of_other<RunOpened>().empty());
 }
@@ -246,7 +246,7 @@ TEST_F(SavedComparisonTest, AFileThatIsNoneSaysSo) {
   write("comparison.json", "[");
   start_with_run();
   session->post(OpenRun{folder});
-  ASSERT_TRUE(wait_until_said("Could not open the comparison: "));
+  ASSERT_TRUE(wait_until_logged("Could not open the comparison: "));
 }
 
 }  // namespace

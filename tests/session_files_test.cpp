@@ -90,7 +90,7 @@ TEST_F(FilesTest, WhatWasAskedBeforeTheEndIsStillWritten) {
 }
 
 TEST_F(FilesTest, ARunToBeSavedBeforeTheEndIsSaved) {
-  script->on_step = [this](std::int64_t, const Breath& breathe) { script->wait_at_gate(breathe); };
+  script->on_step = [this](std::int64_t, const YieldCallback& yield) { script->wait_at_gate(yield); };
   script->on_save = [] { throw std::runtime_error("the disk is full"); };
   start_with_run();
   session->post(Train{});
@@ -172,12 +172,12 @@ TEST_F(FilesTest, ARunThatCannotBeKeptStaysUntilItIsGivenUp) {
   script->on_keep = []() -> std::optional<OpenRun> { throw std::runtime_error("the disk is full"); };
   start_with_run();
   session->post(Reset{with_seed(7)});
-  ASSERT_TRUE(wait_for([&] { return !all<NotKept>().empty(); }));
-  const NotKept answer = all<NotKept>()[0];
+  ASSERT_TRUE(wait_for([&] { return !all<NotSaved>().empty(); }));
+  const NotSaved answer = all<NotSaved>()[0];
   EXPECT_EQ(answer.why, "the disk is full");
   EXPECT_EQ(script->times("reset 7"), 0U);
   Reset again = std::get<Reset>(answer.wanted);
-  again.though_unkept = true;
+  again.discard_unsaved = true;
   session->post(again);
   EXPECT_TRUE(wait_for([&] { return script->times("reset 7") == 1; }));
 }
@@ -189,33 +189,33 @@ TEST_F(FilesTest, BeforeTheEndTheRunIsKeptOnceOrWhyNotIsSaid) {
   };
   start_with_run();
   session->post(KeepRun{});
-  ASSERT_TRUE(wait_for([&] { return !all<NotKept>().empty(); }));
-  EXPECT_TRUE(std::holds_alternative<KeepRun>(all<NotKept>()[0].wanted));
+  ASSERT_TRUE(wait_for([&] { return !all<NotSaved>().empty(); }));
+  EXPECT_TRUE(std::holds_alternative<KeepRun>(all<NotSaved>()[0].wanted));
   full = false;
   session->post(KeepRun{});
-  ASSERT_TRUE(wait_for([&] { return !all<RunKept>().empty(); }));
+  ASSERT_TRUE(wait_for([&] { return !all<RunAutosaved>().empty(); }));
   session.reset();
   EXPECT_EQ(script->times("checkpoint 0"), 1U);
 }
 
 TEST_F(FilesTest, KeepingDoesNotWaitForALongUpdate) {
-  script->on_step = [this](std::int64_t, const Breath& breathe) { script->wait_at_gate(breathe); };
+  script->on_step = [this](std::int64_t, const YieldCallback& yield) { script->wait_at_gate(yield); };
   start_with_run();
   session->post(Train{});
   ASSERT_TRUE(wait_for_gate());
   session->post(KeepRun{});
-  EXPECT_TRUE(wait_for([&] { return !all<RunKept>().empty(); }));
+  EXPECT_TRUE(wait_for([&] { return !all<RunAutosaved>().empty(); }));
   EXPECT_EQ(script->times("step ends"), 0U);
   session.reset();
   EXPECT_EQ(script->times("checkpoint 0"), 1U);
 }
 
 TEST_F(FilesTest, KeptRunsAreListedBeforeThereIsARun) {
-  script->kept_runs = {{"/state/run", "english-french", 3120, 1700000000}};
+  script->autosaves = {{"/state/run", "english-french", 3120, 1700000000}};
   start();
-  session->post(ListKeptRuns{});
-  ASSERT_TRUE(wait_for([&] { return !all<KeptRuns>().empty(); }));
-  EXPECT_EQ(all<KeptRuns>()[0].runs[0].step, 3120);
+  session->post(ListAutosaves{});
+  ASSERT_TRUE(wait_for([&] { return !all<AutosaveList>().empty(); }));
+  EXPECT_EQ(all<AutosaveList>()[0].runs[0].step, 3120);
 }
 
 TEST_F(FilesTest, TrainingGoesOnMeanwhile) {

@@ -15,14 +15,14 @@ using testing::ElementsAre;
 TEST_F(SessionTest, CommandsThatChangeTheRunKeepTheirOrder) {
   start();
   post_all({Reset{with_seed(1)}, Step{}, SaveRun{"a"}, Reset{with_seed(2)}, Step{}, OpenRun{"b"}, SaveRun{"c"}});
-  ASSERT_TRUE(wait_until_said("Saved to c"));
+  ASSERT_TRUE(wait_until_logged("Saved to c"));
   EXPECT_THAT(script->noted(), ElementsAre("reset 1", "step begins", "step ends", "save a", "reset 2", "step begins",
                                            "step ends", "open b", "save c"));
 }
 
 TEST_F(SessionTest, AdjustWaitsForTheEndOfTheUpdateAndOnlyTheNewestCounts) {
-  script->on_step = [&](std::int64_t step, const Breath& breathe) {
-    if (step == 1) script->wait_at_gate(breathe);
+  script->on_step = [&](std::int64_t step, const YieldCallback& yield) {
+    if (step == 1) script->wait_at_gate(yield);
   };
   start_with_run();
   session->post(Step{});
@@ -38,7 +38,7 @@ TEST_F(SessionTest, AdjustWaitsForTheEndOfTheUpdateAndOnlyTheNewestCounts) {
 }
 
 TEST_F(SessionTest, PauseTakesEffectAfterThePresentUpdate) {
-  script->on_step = [&](std::int64_t, const Breath& breathe) { script->wait_at_gate(breathe); };
+  script->on_step = [&](std::int64_t, const YieldCallback& yield) { script->wait_at_gate(yield); };
   start_with_run();
   session->post(Train{});
   ASSERT_TRUE(wait_for_gate());
@@ -94,7 +94,7 @@ TEST_F(SessionTest, CancelledResetKeepsTheRunAndItsTraining) {
   ASSERT_TRUE(wait_for_whole_snapshot(2));
   EXPECT_EQ(snapshot->run, 1u);
   session->post(Cancel{});
-  ASSERT_TRUE(wait_until_said("Cancelled. The current run was not changed"));
+  ASSERT_TRUE(wait_until_logged("Cancelled. The current run was not changed"));
   EXPECT_TRUE(all<RunOpened>().empty());
   EXPECT_EQ(all<Progress>().back().fraction, 1);
   ASSERT_TRUE(wait_for([&] { return activity() == Activity::training; }));
@@ -102,14 +102,14 @@ TEST_F(SessionTest, CancelledResetKeepsTheRunAndItsTraining) {
 }
 
 TEST_F(SessionTest, CancelTakesBackAResetThatWaitsAndNothingAfterIt) {
-  script->on_step = [&](std::int64_t step, const Breath& breathe) {
-    if (step == 1) script->wait_at_gate(breathe);
+  script->on_step = [&](std::int64_t step, const YieldCallback& yield) {
+    if (step == 1) script->wait_at_gate(yield);
   };
   start_with_run();
   session->post(Step{});
   ASSERT_TRUE(wait_for_gate());
   post_all({Reset{with_seed(2)}, OpenRun{"x"}, Cancel{}, Reset{with_seed(3)}});
-  ASSERT_TRUE(wait_until_said("Cancelled"));
+  ASSERT_TRUE(wait_until_logged("Cancelled"));
   script->gate = true;
   ASSERT_TRUE(wait_for([&] { return !all<RunOpened>().empty(); }));
   EXPECT_THAT(script->noted(), ElementsAre("reset 1", "step begins", "step ends", "reset 3"));
@@ -140,13 +140,13 @@ TEST_F(SessionTest, FailedOpenIsSaidAndKeepsTheRun) {
   ASSERT_TRUE(wait_for_whole_snapshot(1));
   script->on_open = [] { throw std::runtime_error("/x/config.json is missing"); };
   session->post(OpenRun{"/x"});
-  ASSERT_TRUE(wait_until_said("Could not open the run: /x/config.json is missing"));
+  ASSERT_TRUE(wait_until_logged("Could not open the run: /x/config.json is missing"));
   script->on_prepare = [](const ProgressCallback& progress) {
     progress({"Opening", 0.2});
     throw std::runtime_error("/y/config.json is missing");
   };
   session->post(OpenRun{.path = "/y", .go_on = true});
-  ASSERT_TRUE(wait_until_said("Could not open the run: /y/config.json is missing"));
+  ASSERT_TRUE(wait_until_logged("Could not open the run: /y/config.json is missing"));
   ASSERT_TRUE(wait_for([&] { return activity() == Activity::idle; }));
   EXPECT_EQ(all<Progress>().back().fraction, 1);
   session->post(Probe{2, "still there"});
@@ -157,7 +157,7 @@ TEST_F(SessionTest, FailedOpenIsSaidAndKeepsTheRun) {
 // ---- what an opened model was trained on
 
 TEST_F(SessionTest, AnOpenedModelIsLookedAtBeforeItsCorpusIsRead) {
-  script->on_decode = [&](const Probe& probe, const Breath&) { script->note("decoded " + probe.text); };
+  script->on_decode = [&](const Probe& probe, const YieldCallback&) { script->note("decoded " + probe.text); };
   start();
   session->post(OpenRun{"x"});
   ASSERT_TRUE(wait_for([&] { return !all<RunOpened>().empty(); }));
@@ -217,7 +217,7 @@ TEST_F(SessionTest, ACorpusWhoseReadingIsCancelledIsReadWhenItIsNeeded) {
   post_all({OpenRun{"x"}, Train{}});
   ASSERT_TRUE(wait_for_gate());
   session->post(Cancel{});
-  ASSERT_TRUE(wait_until_said("Cancelled. The corpus will be read when it is needed"));
+  ASSERT_TRUE(wait_until_logged("Cancelled. The corpus will be read when it is needed"));
   ASSERT_TRUE(wait_for([&] { return activity() == Activity::paused; }));
   EXPECT_EQ(all<Progress>().back().fraction, 1);
   script->gate = true;
@@ -233,7 +233,7 @@ TEST_F(SessionTest, ACorpusThatCannotBeReadIsSaidOnce) {
   script->on_prepare = [](const ProgressCallback&) { throw std::runtime_error("out of memory"); };
   start();
   post_all({OpenRun{"x"}, Probe{1, "sentence"}});
-  ASSERT_TRUE(wait_until_said("Could not read the corpus: out of memory"));
+  ASSERT_TRUE(wait_until_logged("Could not read the corpus: out of memory"));
   session->post(Probe{2, "still there"});
   ASSERT_TRUE(wait_for_whole_snapshot(2));
   EXPECT_EQ(all<Message>().size(), 1U);
@@ -245,7 +245,7 @@ TEST_F(SessionTest, ACorpusThatCannotBeReadIsSaidOnce) {
 TEST_F(SessionTest, TheWayBackFromALossThatIsNotFiniteIsSlower) {
   start_with_run();
   Config config;
-  session->post(OpenRun{.path = "/state/run", .go_on = true, .though_unkept = true, .rate_factor = 0.5});
+  session->post(OpenRun{.path = "/state/run", .go_on = true, .discard_unsaved = true, .rate_factor = 0.5});
   ASSERT_TRUE(wait_for([&] { return !all<RunOpened>().empty(); }));
   EXPECT_EQ(all<RunOpened>()[0].config.training.noam_factor, config.training.noam_factor / 2);
   EXPECT_EQ(all<RunOpened>()[0].config.training.learning_rate, config.training.learning_rate / 2);
@@ -262,17 +262,17 @@ TEST_F(SessionTest, WhatCannotBeMadeIsNotReplacedByTrainingTheOldRun) {
   broken = true;
   post_all({Reset{}, Train{}});
   script->gate = true;
-  ASSERT_TRUE(wait_until_said("no pairs"));
+  ASSERT_TRUE(wait_until_logged("no pairs"));
   session->post(Probe{1, "a"});
   ASSERT_TRUE(wait_for_whole_snapshot(1));
   EXPECT_EQ(script->times("step begins"), 0U);
 }
 
 TEST_F(SessionTest, LossThatIsNotFinitePausesAndSaysAtWhichStep) {
-  script->on_step = [](std::int64_t step, const Breath&) {
+  script->on_step = [](std::int64_t step, const YieldCallback&) {
     if (step == 4) throw NotFinite("the weight decoder.norm.bias");
   };
-  script->last_saved = KeptRun{"/state/run", "run", 3, 0};
+  script->last_saved = Autosave{"/state/run", "run", 3, 0};
   start_with_run();
   session->post(Train{});
   ASSERT_TRUE(wait_for([&] { return !all<Diverged>().empty(); }));
@@ -286,7 +286,7 @@ TEST_F(SessionTest, LossThatIsNotFinitePausesAndSaysAtWhichStep) {
 
 TEST_F(SessionTest, WhateverAnUpdateThrowsBecomesAMessageAndTheSessionGoesOn) {
   int failure = 0;
-  script->on_step = [&](std::int64_t, const Breath&) {
+  script->on_step = [&](std::int64_t, const YieldCallback&) {
     switch (++failure) {
       case 1:
         throw std::runtime_error("device lost");
@@ -300,12 +300,12 @@ TEST_F(SessionTest, WhateverAnUpdateThrowsBecomesAMessageAndTheSessionGoesOn) {
   };
   start_with_run();
   session->post(Train{});
-  ASSERT_TRUE(wait_until_said("Could not train: device lost"));
+  ASSERT_TRUE(wait_until_logged("Could not train: device lost"));
   ASSERT_TRUE(wait_for([&] { return activity() == Activity::paused; }));
   session->post(Train{});
-  ASSERT_TRUE(wait_until_said("Could not train: out of memory"));
+  ASSERT_TRUE(wait_until_logged("Could not train: out of memory"));
   session->post(Train{});
-  ASSERT_TRUE(wait_until_said("Could not train: unknown error"));
+  ASSERT_TRUE(wait_until_logged("Could not train: unknown error"));
   session->post(Step{});
   EXPECT_TRUE(wait_for([&] { return all<MetricPoint>().size() == 1; }));
 }
@@ -314,7 +314,7 @@ TEST_F(SessionTest, FailedSaveIsSaid) {
   script->on_save = [] { throw std::runtime_error("/x: no space left on device"); };
   start_with_run();
   session->post(SaveRun{"/x"});
-  ASSERT_TRUE(wait_until_said("Could not save the run: /x: no space left on device"));
+  ASSERT_TRUE(wait_until_logged("Could not save the run: /x: no space left on device"));
   EXPECT_FALSE(said("Saved"));
 }
 
@@ -323,7 +323,7 @@ TEST_F(SessionTest, WithoutARunTrainingIsAnsweredNotTried) {
   for (const Command& command : {Command(Train{}), Command(Step{}), Command(SaveRun{"x"})}) {
     seen.clear();
     post_all({Adjust{}, Probe{1, "sentence"}, command});
-    ASSERT_TRUE(wait_until_said("There is no run yet"));
+    ASSERT_TRUE(wait_until_logged("There is no run yet"));
   }
   EXPECT_TRUE(script->noted().empty());
 }
@@ -331,11 +331,11 @@ TEST_F(SessionTest, WithoutARunTrainingIsAnsweredNotTried) {
 TEST_F(SessionTest, EngineThatCannotBeMadeIsSaidAndAnsweredWith) {
   session = std::make_unique<Session>(
       []() -> std::unique_ptr<Engine> { throw std::runtime_error("the tokenizer module is missing"); });
-  ASSERT_TRUE(wait_until_said("the tokenizer module is missing"));
+  ASSERT_TRUE(wait_until_logged("the tokenizer module is missing"));
   for (const Command& command : {Command(Train{}), Command(Reset{}), Command(OpenRun{"x"}), Command(SaveRun{"x"})}) {
     seen.clear();
     post_all({Probe{1, "sentence"}, Adjust{}, command});
-    ASSERT_TRUE(wait_until_said("the tokenizer module is missing"));
+    ASSERT_TRUE(wait_until_logged("the tokenizer module is missing"));
     EXPECT_EQ(all<Message>().size(), 1u);
   }
   session->post(ListDirectory{"/"});

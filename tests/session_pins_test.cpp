@@ -29,12 +29,12 @@ class PinsTest : public SessionTest {
 
   // A decoding of the sentence `text` breathes until the gate is opened.
   void hold_decoding_of(const std::string& text, std::int64_t from_step) {
-    script->on_step = [this, from_step](std::int64_t step, const Breath& breathe) {
-      breathe();
+    script->on_step = [this, from_step](std::int64_t step, const YieldCallback& yield) {
+      yield();
       held_ = step >= from_step;
     };
-    script->on_decode = [this, text](const Probe& probe, const Breath& breathe) {
-      if (held_ && probe.text == text) script->wait_at_gate(breathe);
+    script->on_decode = [this, text](const Probe& probe, const YieldCallback& yield) {
+      if (held_ && probe.text == text) script->wait_at_gate(yield);
     };
   }
 
@@ -75,7 +75,7 @@ TEST_F(PinsTest, PinningTwiceOrTooManyChangesNothing) {
   start_with_run();
   for (std::size_t i = 0; i < max_pinned; ++i) post_all({Pin{std::to_string(i)}, Pin{std::to_string(i)}});
   session->post(Pin{"one more"});
-  ASSERT_TRUE(wait_until_said("16 sentences are pinned, which is the maximum: unpin one first"));
+  ASSERT_TRUE(wait_until_logged("16 sentences are pinned, which is the maximum: unpin one first"));
   EXPECT_EQ(all<SentencePinned>().size(), max_pinned);
   EXPECT_EQ(all<FrameRecorded>().size(), max_pinned);
   EXPECT_THAT(steps_of("one more"), IsEmpty());
@@ -84,7 +84,7 @@ TEST_F(PinsTest, PinningTwiceOrTooManyChangesNothing) {
 TEST_F(PinsTest, WithoutARunPinningIsAnswered) {
   start();
   session->post(Pin{"it"});
-  ASSERT_TRUE(wait_until_said("There is no run yet"));
+  ASSERT_TRUE(wait_until_logged("There is no run yet"));
   EXPECT_TRUE(all<SentencePinned>().empty());
 }
 
@@ -188,7 +188,7 @@ TEST_F(PinsTest, AnOpenedRunBringsItsHistoryAndGoesOnWithIt) {
 
 TEST_F(PinsTest, ALookThatFailsIsSaidOnceAndTrainingGoesOn) {
   script->history_interval = 10;
-  script->on_decode = [](const Probe& probe, const Breath&) {
+  script->on_decode = [](const Probe& probe, const YieldCallback&) {
     if (probe.text == "bad") throw std::runtime_error("no such piece");
   };
   start_with_run();
@@ -219,12 +219,12 @@ TEST_F(PinsTest, ALookAtARecordedStepIsNotTakenAgainWhileTraining) {
   probe.step = 0;
   session->post(probe);
   ASSERT_TRUE(wait_for_whole_snapshot(3));
-  const int looks = script->probes_begun;
+  const int inspections = script->probes_begun;
   post_all({Step{}, Step{}, Step{}});
   ASSERT_TRUE(wait_for([&] { return last_status.step == 3; }));
   session->post(Probe{4, "typed"});
   ASSERT_TRUE(wait_for_whole_snapshot(4));
-  EXPECT_EQ(script->probes_begun, looks + 1);
+  EXPECT_EQ(script->probes_begun, inspections + 1);
 }
 
 }  // namespace

@@ -92,9 +92,9 @@ TEST_F(SessionStudies, ARunThatIsOrderedInTheMidstOfAnUpdateWaitsForTheStudyToEn
       progress(0.5);
     }
   };
-  script->on_step = [this](std::int64_t, const Breath& breathe) {
+  script->on_step = [this](std::int64_t, const YieldCallback& yield) {
     session->post(Reset{with_seed(9)});
-    breathe();
+    yield();
   };
   start_with_run();
   session->post(numbered(1));

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 // Were one of these to wait for the worker, it would wait for ever: only this thread opens the gate.
 TEST_F(SessionTest, PollAndPostReturnWhileTheWorkerIsStuckInAnUpdateThatDoesNotBreathe) {
-  script->on_step = [&](std::int64_t, const Breath&) { script->wait_at_gate(); };
+  script->on_step = [&](std::int64_t, const YieldCallback&) { script->wait_at_gate(); };
   start_with_run();
   session->post(Train{});
   ASSERT_TRUE(wait_for_gate());
@@ -28,7 +28,7 @@ TEST_F(SessionTest, PollAndPostReturnWhileTheWorkerIsStuckInAnUpdateThatDoesNotB
 }
 
 TEST_F(SessionTest, APollTakesAllThatAFloodOfUpdatesLeftAndTheNextOneOnlyWhatIsNew) {
-  script->on_step = [&](std::int64_t step, const Breath&) {
+  script->on_step = [&](std::int64_t step, const YieldCallback&) {
     if (step == 5000) script->wait_at_gate();
   };
   start_with_run();
@@ -43,7 +43,7 @@ TEST_F(SessionTest, APollTakesAllThatAFloodOfUpdatesLeftAndTheNextOneOnlyWhatIsN
 }
 
 TEST_F(SessionTest, DestructorEndsALongUpdateAtItsNextBreath) {
-  script->on_step = [&](std::int64_t, const Breath& breathe) { script->wait_at_gate(breathe); };  // never opened
+  script->on_step = [&](std::int64_t, const YieldCallback& yield) { script->wait_at_gate(yield); };  // never opened
   start_with_run();
   session->post(Train{});
   ASSERT_TRUE(wait_for_gate());
@@ -65,7 +65,7 @@ TEST_F(SessionTest, DestructorEndsAnIdleSessionAPreparationAndADecoding) {
 
   script->at_gate = false;
   script->on_prepare = [](const ProgressCallback&) {};
-  script->on_decode = [&](const Probe&, const Breath& breathe) { script->wait_at_gate(breathe); };
+  script->on_decode = [&](const Probe&, const YieldCallback& yield) { script->wait_at_gate(yield); };
   start_with_run();
   session->post(Probe{1, "sentence"});
   ASSERT_TRUE(wait_for_gate());
@@ -76,7 +76,7 @@ TEST_F(SessionTest, DestructorEndsAnIdleSessionAPreparationAndADecoding) {
 // ---- typing
 
 TEST_F(SessionTest, ProbeIsAnsweredInsideAnUpdate) {
-  script->on_step = [&](std::int64_t, const Breath& breathe) { script->wait_at_gate(breathe); };
+  script->on_step = [&](std::int64_t, const YieldCallback& yield) { script->wait_at_gate(yield); };
   start_with_run();
   session->post(Train{});
   ASSERT_TRUE(wait_for_gate());
@@ -87,9 +87,9 @@ TEST_F(SessionTest, ProbeIsAnsweredInsideAnUpdate) {
 }
 
 TEST_F(SessionTest, OfManyProbesWaitingOnlyTheNewestIsAnswered) {
-  script->on_step = [&](std::int64_t, const Breath& breathe) {
+  script->on_step = [&](std::int64_t, const YieldCallback& yield) {
     script->wait_at_gate();
-    breathe();
+    yield();
   };
   start_with_run();
   session->post(Step{});
@@ -102,8 +102,8 @@ TEST_F(SessionTest, OfManyProbesWaitingOnlyTheNewestIsAnswered) {
 }
 
 TEST_F(SessionTest, NewerProbeEndsADecodingThatHasShownItsBeginning) {
-  script->on_decode = [&](const Probe& probe, const Breath& breathe) {
-    if (probe.text == "endless") script->wait_at_gate(breathe);
+  script->on_decode = [&](const Probe& probe, const YieldCallback& yield) {
+    if (probe.text == "endless") script->wait_at_gate(yield);
   };
   start_with_run();
   session->post(Probe{1, "endless"});
@@ -115,8 +115,8 @@ TEST_F(SessionTest, NewerProbeEndsADecodingThatHasShownItsBeginning) {
 }
 
 TEST_F(SessionTest, TrainingGoesOnWhileALongOutputIsDecoded) {
-  script->on_decode = [&](const Probe& probe, const Breath& breathe) {
-    if (probe.text == "long") script->wait_at_gate(breathe);
+  script->on_decode = [&](const Probe& probe, const YieldCallback& yield) {
+    if (probe.text == "long") script->wait_at_gate(yield);
   };
   start_with_run();
   session->post(Train{});
@@ -131,11 +131,11 @@ TEST_F(SessionTest, TrainingGoesOnWhileALongOutputIsDecoded) {
 }
 
 TEST_F(SessionTest, ALongOutputInsideAnUpdateGivesWayToItAndIsFinishedAfterIt) {
-  script->on_step = [&](std::int64_t, const Breath& breathe) {
-    while (script->probes_begun == 0) breathe();
+  script->on_step = [&](std::int64_t, const YieldCallback& yield) {
+    while (script->probes_begun == 0) yield();
   };
-  script->on_decode = [&](const Probe&, const Breath& breathe) {
-    while (script->times("step ends") == 0) breathe();
+  script->on_decode = [&](const Probe&, const YieldCallback& yield) {
+    while (script->times("step ends") == 0) yield();
   };
   start_with_run();
   session->post(Step{});
@@ -146,8 +146,8 @@ TEST_F(SessionTest, ALongOutputInsideAnUpdateGivesWayToItAndIsFinishedAfterIt) {
 }
 
 TEST_F(SessionTest, ALongOutputGivesWayToACommand) {
-  script->on_decode = [&](const Probe&, const Breath& breathe) {
-    while (script->times("save somewhere") == 0) breathe();
+  script->on_decode = [&](const Probe&, const YieldCallback& yield) {
+    while (script->times("save somewhere") == 0) yield();
   };
   start_with_run();
   session->post(Probe{1, "long"});
@@ -159,11 +159,11 @@ TEST_F(SessionTest, ALongOutputGivesWayToACommand) {
 
 TEST_F(SessionTest, InsideAnUpdateOnlyTheSentenceIsLookedAtAndItsDecodingsFollow) {
   std::vector<bool> decodings;  // asked of the engine, on the worker's thread
-  script->on_decode = [&](const Probe& probe, const Breath&) {
+  script->on_decode = [&](const Probe& probe, const YieldCallback&) {
     decodings.push_back(probe.decoding);
     script->note("looked");
   };
-  script->on_step = [&](std::int64_t, const Breath& breathe) { script->wait_at_gate(breathe); };
+  script->on_step = [&](std::int64_t, const YieldCallback& yield) { script->wait_at_gate(yield); };
   start_with_run();
   session->post(Step{});
   ASSERT_TRUE(wait_for_gate());
@@ -178,31 +178,31 @@ TEST_F(SessionTest, InsideAnUpdateOnlyTheSentenceIsLookedAtAndItsDecodingsFollow
 }
 
 TEST_F(SessionTest, ALongDecodingCanBeCancelled) {
-  script->on_decode = [&](const Probe&, const Breath& breathe) { script->wait_at_gate(breathe); };
+  script->on_decode = [&](const Probe&, const YieldCallback& yield) { script->wait_at_gate(yield); };
   start_with_run();
   session->post(Probe{1, "endless"});
   ASSERT_TRUE(wait_for_gate());
   session->post(Cancel{});
   session->post(SaveRun{"saved"});
-  EXPECT_TRUE(wait_until_said("Saved to saved"));
+  EXPECT_TRUE(wait_until_logged("Saved to saved"));
   EXPECT_EQ(script->times("probed endless"), 0u);
 }
 
 TEST_F(SessionTest, ProbeBreathingBeforeItHasShownAnythingIsNotAbandoned) {
   // An engine whose first breath comes before its early snapshot, with a newer sentence always waiting.
-  class EarlyBreather : public FakeEngine {
+  class EarlyYielder : public FakeEngine {
    public:
     using FakeEngine::FakeEngine;
     std::function<void()> before_first;
-    void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) override {
+    void probe(const Probe& probe, const SnapshotCallback& publish, const YieldCallback& yield) override {
       before_first();
-      breathe();
-      FakeEngine::probe(probe, publish, breathe);
+      yield();
+      FakeEngine::probe(probe, publish, yield);
     }
   };
   std::atomic<std::uint64_t> request = 1;
   session = std::make_unique<Session>([&] {
-    auto engine = std::make_unique<EarlyBreather>(script);
+    auto engine = std::make_unique<EarlyYielder>(script);
     engine->before_first = [&] {
       if (request < 20) session->post(Probe{++request, "typed"});
     };
@@ -214,9 +214,9 @@ TEST_F(SessionTest, ProbeBreathingBeforeItHasShownAnythingIsNotAbandoned) {
 }
 
 TEST_F(SessionTest, SentenceIsLookedAtAgainWhileTrainingAndOnceMoreWhenItPauses) {
-  script->on_step = [](std::int64_t, const Breath& breathe) {
+  script->on_step = [](std::int64_t, const YieldCallback& yield) {
     std::this_thread::sleep_for(5ms);
-    breathe();
+    yield();
   };
   start_with_run();
   post_all({Probe{3, "sentence"}, Train{}});
@@ -227,7 +227,7 @@ TEST_F(SessionTest, SentenceIsLookedAtAgainWhileTrainingAndOnceMoreWhenItPauses)
 }
 
 TEST_F(SessionTest, LookingAgainNeverShowsHalfASnapshot) {
-  script->on_decode = [](const Probe&, const Breath&) { std::this_thread::sleep_for(5ms); };
+  script->on_decode = [](const Probe&, const YieldCallback&) { std::this_thread::sleep_for(5ms); };
   start_with_run();
   session->post(Probe{1, "sentence"});
   ASSERT_TRUE(wait_for_whole_snapshot(1));
@@ -241,7 +241,7 @@ TEST_F(SessionTest, LookingAgainNeverShowsHalfASnapshot) {
 }
 
 TEST_F(SessionTest, LookingAgainTakesAtMostAFifthOfTheWorkersTime) {
-  script->on_decode = [](const Probe&, const Breath&) { std::this_thread::sleep_for(100ms); };
+  script->on_decode = [](const Probe&, const YieldCallback&) { std::this_thread::sleep_for(100ms); };
   start_with_run();
   session->post(Probe{1, "sentence"});
   ASSERT_TRUE(wait_for_whole_snapshot(1));
@@ -264,7 +264,7 @@ TEST_F(SessionTest, SentenceIsLookedAtWhenARunComes) {
 }
 
 TEST_F(SessionTest, FailingProbeIsSaidOnceAndTrainingGoesOn) {
-  script->on_decode = [](const Probe&, const Breath&) { throw std::runtime_error("no such piece"); };
+  script->on_decode = [](const Probe&, const YieldCallback&) { throw std::runtime_error("no such piece"); };
   start_with_run();
   post_all({Probe{1, "sentence"}, Train{}});
   ASSERT_TRUE(wait_for([&] { return all<MetricPoint>().size() > 5; }));

@@ -11,9 +11,9 @@
 #include "plain/metrics.h"
 #include "posted.h"
 #include "shell/actions.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
 #include "shell/purposes.h"
+#include "shell/sentence.h"
 #include "shell/training.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
@@ -47,7 +47,7 @@ class Shell : public testing::Test {
     ui.key(Key::enter, draw);
   }
 
-  Scope scope;
+  AppState scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
@@ -239,12 +239,12 @@ TEST_F(Shell, PresentationShowsTheEndOfASentenceThatIsLongerThanItsField) {
 }
 
 TEST_F(Shell, AnOutputThatIsLongerThanItsLineIsCutAndSaysSo) {
-  auto look = fixture_snapshot({});
-  look->output_text = "Un";
-  for (int i = 0; i < 60; ++i) look->output_text += " mot";
-  receive(scope, {}, look);
+  auto inspection = fixture_snapshot({});
+  inspection->output_text = "Un";
+  for (int i = 0; i < 60; ++i) inspection->output_text += " mot";
+  receive(scope, {}, inspection);
   ui.frames(2, draw);
-  EXPECT_FALSE(ui.drew(look->output_text));
+  EXPECT_FALSE(ui.drew(inspection->output_text));
   EXPECT_THAT(ui.drawn_text(), testing::ContainsRegex("Un(mot)+(m|mo)?[?]")) << "… is none of this font's letters";
   const auto at = ui.find_text("Un mot mot");
   ASSERT_TRUE(at);
@@ -533,7 +533,7 @@ TEST_F(Shell, DragsOfASliderCoalesce) {
 }
 
 TEST_F(Shell, TheStatusLineSaysWhereTheRunStands) {
-  Scope told;
+  AppState told;
   MetricPoint point;
   point.step = 1241;
   point.set(metric("loss"), 1.8349);
@@ -736,7 +736,7 @@ TEST(LayoutJson, RoundTrips) {
 }
 
 TEST(LayoutJson, AThemeThatWasNotChosenIsTheSystems) {
-  Scope scope;
+  AppState scope;
   scope.layout = layout_from_json(layout_to_json(Layout{})).layout;
   EXPECT_EQ(theme_of(scope), ThemeName::dark);
   scope.facts.theme = ThemeName::light;

@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "attribution/attribution.h"
+#include "circuit/contrast_runs.h"
 #include "circuit/search.h"
-#include "circuit/twin_runs.h"
 #include "commands/paths.h"
 #include "engine/torch_engine.h"
 #include "evaluation/evaluation.h"
@@ -71,9 +71,9 @@ TEST_F(ShippedRun, IsNotMisledByWhatIsSaidOfTheOtherThing) {
 TEST_F(ShippedRun, AnswersForItsLastWordUnlessAskedForAnother) {
   const std::string sentence = "The animal didn't cross the street because it was too tired.";
   const auto asked_of = [&](int output) {
-    const AttributionLook look =
-        look_at_attribution(engine->model(), engine->tokenizer(), {sentence, output}, [](double) {});
-    return std::string(without_mark(look.written.at(static_cast<std::size_t>(look.output))));
+    const AttributionResult inspection =
+        inspect_attribution(engine->model(), engine->tokenizer(), {sentence, output}, [](double) {});
+    return std::string(without_mark(inspection.written.at(static_cast<std::size_t>(inspection.output))));
   };
   EXPECT_EQ(asked_of(-1), "fatigué") << "neither the full stop nor the end";
   EXPECT_EQ(asked_of(1), "'");
@@ -106,8 +106,8 @@ TEST_F(ShippedRun, RemembersHowItCameToLookWhereItDoes) {
     const auto& frames = opened.pinned[sentence].frames;
     const auto frame = std::ranges::find(frames, step, [](const Frame& each) { return each->step; });
     if (frame == frames.end()) throw std::out_of_range("nothing was recorded at that step");
-    const auto position = [&](const char* piece) {
-      return static_cast<int>(std::ranges::find((*frame)->source, piece, &Token::piece) - (*frame)->source.begin());
+    const auto position = [&](const char* token) {
+      return static_cast<int>(std::ranges::find((*frame)->source, token, &Token::text) - (*frame)->source.begin());
     };
     return (*frame)->encoder.at(1).at(head).at(position("▁it"), position(key));
   };
@@ -127,9 +127,9 @@ TEST_F(ShippedRun, RemembersHowItCameToLookWhereItDoes) {
 
 // What the model says of "it" stands in one vector, and older weights tell when that came to be so.
 TEST_F(ShippedRun, ItsCircuitHasOnePlaceAndFormedWhileItWasTrained) {
-  const TwinQuestion question{"The animal didn't cross the street because it was too tired.",
-                              "The animal didn't cross the street because it was too wide."};
-  const auto runs = std::make_shared<const TwinRuns>(engine->model(), engine->tokenizer(), question);
+  const ContrastQuestion question{"The animal didn't cross the street because it was too tired.",
+                                  "The animal didn't cross the street because it was too wide."};
+  const auto runs = std::make_shared<const ContrastRuns>(engine->model(), engine->tokenizer(), question);
   const Circuit circuit = find_circuit({case_of(runs)});
   ASSERT_EQ(circuit.problem, "");
   const Place& last = circuit.places.back();
@@ -148,10 +148,10 @@ TEST_F(ShippedRun, ItsCircuitHasOnePlaceAndFormedWhileItWasTrained) {
 TEST_F(ShippedRun, KnowsWhatIsToAWomanAsAKingIsToAMan) {
   EmbeddingsWanted wanted;
   wanted.analogy = {"man", "king", "woman"};
-  const auto look = engine->embeddings(wanted);
-  ASSERT_EQ(look->analogy_problem, "");
-  ASSERT_FALSE(look->answers.empty());
-  EXPECT_EQ(look->vocabulary->pieces[static_cast<std::size_t>(look->answers.front().id)], "▁queen");
+  const auto inspection = engine->embeddings(wanted);
+  ASSERT_EQ(inspection->analogy_problem, "");
+  ASSERT_FALSE(inspection->answers.empty());
+  EXPECT_EQ(inspection->vocabulary->tokens[static_cast<std::size_t>(inspection->answers.front().id)], "▁queen");
 }
 
 TEST_F(ShippedRun, CanBeTrainedFurther) {

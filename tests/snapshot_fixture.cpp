@@ -121,10 +121,10 @@ std::shared_ptr<Snapshot> snapshot_of(std::vector<Token> source, std::vector<Tok
   return snapshot;
 }
 
-std::vector<Token> tokens(std::initializer_list<const char*> pieces) {
+std::vector<Token> tokens(std::initializer_list<const char*> tokens) {
   std::vector<Token> result;
   int id = 17;
-  for (const char* piece : pieces) result.push_back({id = (id * 31 + 7) % 1999, piece});
+  for (const char* token : tokens) result.push_back({id = (id * 31 + 7) % 1999, token});
   result.push_back({2, "</s>"});
   return result;
 }

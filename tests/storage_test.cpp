@@ -13,7 +13,7 @@
 #include "full_disk.h"
 #include "plain/metrics.h"
 #include "storage/file.h"
-#include "storage/held_run.h"
+#include "storage/locked_run.h"
 #include "storage/mapped_file.h"
 #include "storage/run_folder.h"
 #include "storage/safetensors.h"
@@ -629,7 +629,7 @@ TEST_F(RunOnDisk, KeepsTheNewestWeightsUpToAStep) {
   for (const char* other : {"900.safetensors", "0000090x.safetensors", "00000900.txt", "notes", "-0000900.safetensors"})
     put(std::string("run/checkpoints/") + other, "not ours");
   EXPECT_THAT(kept_steps(run), ElementsAre(3, 900, 12000, 13000, 10000000));
-  const HeldRun held(run.path);
+  const LockedRun held(run.path);
   const auto prune = [&](std::int64_t last_step, std::int64_t count) {
     Checkpoint checkpoint(held);
     checkpoint.prune_kept_weights(last_step, count);

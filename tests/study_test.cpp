@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "posted.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "shell/training.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
@@ -36,7 +36,7 @@ class StudyTest : public testing::Test {
     scope.commands.clear();
   }
 
-  Scope scope;
+  AppState scope;
   UiHarness ui;
   const UiHarness::Draw draw = [&] { draw_shell(scope, ui.textures, ui.skin); };
 };

@@ -61,7 +61,7 @@ class Tensors : public testing::Test {
     engine.reset(config, {});
     engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});
   }
-  TensorsLook look(const std::string& text = "a b c") {
+  TensorsResult inspect(const std::string& text = "a b c") {
     return engine.tensors({text}, [](double) {});
   }
   static const TensorHistory& of(const std::vector<TensorHistory>& list, const std::string& name) {
@@ -105,7 +105,7 @@ TEST_F(Tensors, GradientsAreThoseOfTheBatchsLoss) {
   }
   EXPECT_GT(compared, 20);
   // What is told of them is their spread.
-  const TensorsLook told = look();
+  const TensorsResult told = inspect();
   EXPECT_NEAR(told.parameters[3].points.back().gradient.norm, gradients[3].norm().item<double>(), 1e-5);
 }
 
@@ -120,7 +120,7 @@ TEST_F(Tensors, UpdatesAreThoseThatWereMade) {
   std::vector<torch::Tensor> before;
   for (const torch::Tensor& parameter : engine.model().parameters()) before.push_back(parameter.detach().clone());
   engine.train_step({});
-  const TensorsLook told = look();
+  const TensorsResult told = inspect();
   const auto after = engine.model().named_parameters();
   for (std::size_t i = 0; i < before.size(); ++i) {
     const TensorHistory& history = told.parameters[i];
@@ -139,7 +139,7 @@ TEST_F(Tensors, UpdatesAreThoseThatWereMade) {
 TEST_F(Tensors, TheFirstUpdateIsNothingToWarnOf) {
   begin(tiny_config());
   engine.train_step({});
-  const TensorsLook told = look();
+  const TensorsResult told = inspect();
   EXPECT_GT(of(told.parameters, "encoder.layers.0.self_attn.out_proj.bias").last_update, 0.9);
   EXPECT_THAT(findings(told), IsEmpty());
 }
@@ -152,7 +152,7 @@ TEST_F(Tensors, OfAnOpenedRunUpdatesAreThoseOfItsMoments) {
   engine.save_run(folder.string());
   TorchEngine opened;
   opened.open_run(folder.string(), {});
-  const TensorsLook wanted = look(), told = opened.tensors({"a b c"}, [](double) {});
+  const TensorsResult wanted = inspect(), told = opened.tensors({"a b c"}, [](double) {});
   for (std::size_t i = 0; i < wanted.parameters.size(); ++i) {
     EXPECT_GT(told.parameters[i].last_update, 0);
     EXPECT_NEAR(told.parameters[i].last_update, wanted.parameters[i].last_update, 1e-9);
@@ -165,14 +165,14 @@ TEST_F(Tensors, AreOfEveryArchitecture) {
     Config config = tiny_config();
     config.model.architecture = architecture;
     begin(config);
-    const TensorsLook told = look();
+    const TensorsResult told = inspect();
     EXPECT_EQ(told.no_gradients, "") << architecture;
     EXPECT_EQ(told.parameters.size(), engine.model().parameters().size());
     EXPECT_THAT(told.activations, SizeIs(testing::Ge(3U))) << architecture;
     EXPECT_EQ(told.activations.back().name, "logits");
     for (const TensorHistory& history : told.activations) EXPECT_GT(history.points.back().values.norm, 0);
     EXPECT_THAT(findings(told), IsEmpty()) << architecture;
-    EXPECT_THAT(look("").activations, IsEmpty());
+    EXPECT_THAT(inspect("").activations, IsEmpty());
   }
 }
 
@@ -182,7 +182,7 @@ TEST_F(Tensors, ADeadLayerIsNamed) {
     const torch::NoGradGuard no_grad;
     engine.model().named_parameters()["encoder.layers.0.linear1.bias"].fill_(-1000);
   }
-  const TensorsLook told = look();
+  const TensorsResult told = inspect();
   EXPECT_EQ(of(told.activations, "encoder layer 1 feed-forward, hidden units").points.back().values.silent, 1);
   EXPECT_THAT(findings(told), Contains("encoder layer 1 feed-forward, hidden units: 0 for every token"));
   EXPECT_THAT(findings(told),
@@ -196,7 +196,7 @@ TEST_F(Tensors, NumbersThatAreNoneComeFirst) {
     const torch::NoGradGuard no_grad;
     engine.model().named_parameters()["decoder.layers.0.norm1.weight"][0] = NAN;
   }
-  const TensorsLook told = look();
+  const TensorsResult told = inspect();
   EXPECT_NEAR(of(told.parameters, "decoder.layers.0.norm1.weight").points.back().values.not_finite, 1.0 / 16, 1e-9);
   EXPECT_EQ(findings(told).front(), "decoder.layers.0.norm1.weight: 6.2 % NaN or infinite");
   EXPECT_THAT(findings(told), Contains("gradient of encoder.layers.0.linear1.weight: 100.0 % NaN or infinite"));
@@ -209,7 +209,7 @@ TEST_F(Tensors, LookingChangesNothingOfTheTraining) {
   for (int step = 0; step < 3; ++step) {
     other.train_step({});
     engine.train_step({});
-    look();
+    inspect();
   }
   const auto one = engine.model().parameters(), two = other.model().parameters();
   for (std::size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(one[i].equal(two[i]));

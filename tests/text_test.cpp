@@ -43,8 +43,8 @@ std::string as_text(const Tokenizer& tokenizer, const std::vector<int>& stream) 
 }
 
 // 0, 1, 2, … tell where a window begins.
-std::vector<int> counting_stream(int pieces) {
-  std::vector<int> stream(static_cast<std::size_t>(pieces));
+std::vector<int> counting_stream(int tokens) {
+  std::vector<int> stream(static_cast<std::size_t>(tokens));
   std::iota(stream.begin(), stream.end(), 0);
   return stream;
 }
@@ -63,13 +63,13 @@ Model tiny_language_model(std::int64_t vocab_size, std::int64_t max_length) {
                             .d_ff = 32,
                             .max_length = max_length},
                            vocab_size);
-  model->stand_still();
+  model->freeze();
   return model;
 }
 
-std::vector<int> random_stream(std::int64_t pieces, std::int64_t vocab_size) {
+std::vector<int> random_stream(std::int64_t tokens, std::int64_t vocab_size) {
   torch::manual_seed(5);
-  const auto drawn = values(torch::randint(Tokenizer::eos_id, vocab_size, {pieces}, torch::kInt64));
+  const auto drawn = values(torch::randint(Tokenizer::eos_id, vocab_size, {tokens}, torch::kInt64));
   return {drawn.begin(), drawn.end()};
 }
 
@@ -156,12 +156,12 @@ TEST(WindowBatch, UsesWhatThereIsOfAShortStream) {
 }
 
 TEST(WindowBatch, RefusesAStreamWithNothingToPredict) {
-  for (const int pieces : {0, 1}) {
+  for (const int tokens : {0, 1}) {
     try {
-      window_batch(counting_stream(pieces), 1, 4, 1, 0, torch::kCPU);
-      FAIL() << pieces << " pieces have no next one";
+      window_batch(counting_stream(tokens), 1, 4, 1, 0, torch::kCPU);
+      FAIL() << tokens << " pieces have no next one";
     } catch (const CorpusError& error) {
-      EXPECT_THAT(error.what(), HasSubstr(std::to_string(pieces) + " tokens"));
+      EXPECT_THAT(error.what(), HasSubstr(std::to_string(tokens) + " tokens"));
     }
   }
 }
@@ -198,15 +198,15 @@ double nats_of_windows(SequenceModel& model, const std::vector<int>& stream, con
 
 TEST(TextLikelihood, PredictsEveryPieceOnce) {
   const Model model = tiny_language_model(12, 8);
-  for (const std::int64_t pieces : {1, 7, 8, 9, 61}) {
-    const std::vector<int> stream = random_stream(pieces, 12);
-    std::vector<std::int64_t> windows(static_cast<std::size_t>((pieces + 7) / 8));
+  for (const std::int64_t tokens : {1, 7, 8, 9, 61}) {
+    const std::vector<int> stream = random_stream(tokens, 12);
+    std::vector<std::int64_t> windows(static_cast<std::size_t>((tokens + 7) / 8));
     std::iota(windows.begin(), windows.end(), 0);
     const double expected = nats_of_windows(*model, stream, windows);
     for (const std::int64_t batch_size : {1, 3, 100}) {
       const auto found = negative_log_likelihood(*model, stream, batch_size, all_windows, {});
-      EXPECT_EQ(found.tokens, pieces);
-      EXPECT_NEAR(found.nats, expected, 1e-5 * expected) << pieces << " pieces, batches of " << batch_size;
+      EXPECT_EQ(found.tokens, tokens);
+      EXPECT_NEAR(found.nats, expected, 1e-5 * expected) << tokens << " pieces, batches of " << batch_size;
     }
   }
 }
@@ -225,9 +225,9 @@ TEST(TextLikelihood, TakesWindowsFromAllOverTheStream) {
 TEST(TextLikelihood, BreathesAfterEveryBatch) {
   const Model model = tiny_language_model(12, 8);
   const std::vector<int> stream = random_stream(77, 12);
-  int breaths = 0;
-  negative_log_likelihood(*model, stream, 2, all_windows, [&] { ++breaths; });
-  EXPECT_EQ(breaths, 5);
+  int yields = 0;
+  negative_log_likelihood(*model, stream, 2, all_windows, [&] { ++yields; });
+  EXPECT_EQ(yields, 5);
 }
 
 TEST(TextLikelihood, OfNothingIsNothing) {

@@ -7,8 +7,8 @@
 
 #include "flow_fixture.h"
 #include "posted.h"
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "shell/timeline.h"
 #include "shell/training.h"
 #include "snapshot_fixture.h"
@@ -26,11 +26,11 @@ constexpr const char* sentence = "src1 src2";
 
 // What was recorded at that step.
 Frame frame_at(std::int64_t step, const char* text = sentence) {
-  auto look = fixture_snapshot({3, 4, 2, 4});
-  look->step = step;
-  look->source_text = text;
-  look->output_text = "output of " + std::to_string(step);
-  return frame_of(*look);
+  auto inspection = fixture_snapshot({3, 4, 2, 4});
+  inspection->step = step;
+  inspection->source_text = text;
+  inspection->output_text = "output of " + std::to_string(step);
+  return frame_of(*inspection);
 }
 
 class TimelineTest : public testing::Test {
@@ -52,7 +52,7 @@ class TimelineTest : public testing::Test {
   const std::vector<Frame>& frames() const { return scope.history.find(sentence)->frames; }
   const Snapshot* shown() const { return shown_maps(scope).complete.snapshot.get(); }
 
-  Scope scope;
+  AppState scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   DecodingView& decoding = scope.views.of<DecodingView>();
   UiHarness ui;
@@ -72,7 +72,7 @@ TEST_F(TimelineTest, TheSentenceIsPinnedAndUnpinned) {
 TEST_F(TimelineTest, NothingIsPinnedWithoutARunOrASentence) {
   set_sentence(scope, "  ");
   EXPECT_FALSE(can_pin(scope));
-  Scope nothing;
+  AppState nothing;
   toggle_pin(nothing);
   EXPECT_TRUE(nothing.commands.empty());
 }
@@ -361,19 +361,19 @@ class RecordedWeights : public TimelineTest {
 
   void go_to(std::int64_t step) {
     show_frame(scope, nearest_frame(frames(), static_cast<double>(step)));
-    ask_for_look(scope);
+    ask_for_inspection(scope);
     ui.frames(3, draw);
   }
 
   // The answer to what was asked last.
   std::shared_ptr<Snapshot> answer() const {
-    auto look = fixture_snapshot({3, 4, 2, 4}, scope.asked.request);
-    look->run = frames().back()->run;
-    look->source_text = sentence;
-    look->recorded_weights = scope.asked.step.has_value();
-    look->step = scope.asked.step.value_or(1000);
-    add_data_flow(*look, *scope.asked.data_flow);
-    return look;
+    auto inspection = fixture_snapshot({3, 4, 2, 4}, scope.asked.request);
+    inspection->run = frames().back()->run;
+    inspection->source_text = sentence;
+    inspection->recorded_weights = scope.asked.step.has_value();
+    inspection->step = scope.asked.step.value_or(1000);
+    add_data_flow(*inspection, *scope.asked.data_flow);
+    return inspection;
   }
 };
 
@@ -382,14 +382,14 @@ TEST_F(RecordedWeights, AreLookedThroughInEveryView) {
   go_to(400);
   EXPECT_EQ(scope.asked.step, 400);
   EXPECT_FALSE(ui.drew("Weights were not recorded at this step")) << "the look is on its way";
-  const auto look = answer();
-  receive(scope, {}, look);
+  const auto inspection = answer();
+  receive(scope, {}, inspection);
   ui.frames(3, draw);
-  EXPECT_EQ(shown(), look.get());
+  EXPECT_EQ(shown(), inspection.get());
   EXPECT_TRUE(ui.drew("Soft database"));
   EXPECT_EQ(scope.complete.snapshot, present) << "which is not of this step";
   show_present(scope);
-  ask_for_look(scope);
+  ask_for_inspection(scope);
   EXPECT_FALSE(scope.asked.step);
   EXPECT_EQ(shown(), present.get());
 }

@@ -46,8 +46,8 @@ TEST_P(EachType, GivesCorpusTextBackUnchanged) {
     const std::vector<Token> tokens = tokenizer.encode(sentence);
     EXPECT_EQ(tokenizer.decode(ids(tokens)), sentence);
     for (const Token& token : tokens) {
-      EXPECT_EQ(token.piece, tokenizer.piece(token.id));
-      EXPECT_NE(token.id, Tokenizer::unk_id) << token.piece << " in " << sentence;
+      EXPECT_EQ(token.token, tokenizer.token(token.id));
+      EXPECT_NE(token.id, Tokenizer::unk_id) << token.token << " in " << sentence;
     }
   }
 }
@@ -66,10 +66,10 @@ TEST_P(EachType, KeepsToTheVocabularyAskedFor) {
 
 TEST_P(EachType, NumbersTheSpecialPieces) {
   const Tokenizer tokenizer(train(corpus));
-  EXPECT_EQ(tokenizer.piece(Tokenizer::pad_id), "<pad>");
-  EXPECT_EQ(tokenizer.piece(Tokenizer::bos_id), "<s>");
-  EXPECT_EQ(tokenizer.piece(Tokenizer::eos_id), "</s>");
-  EXPECT_EQ(tokenizer.piece(Tokenizer::unk_id), "<unk>");
+  EXPECT_EQ(tokenizer.token(Tokenizer::pad_id), "<pad>");
+  EXPECT_EQ(tokenizer.token(Tokenizer::bos_id), "<s>");
+  EXPECT_EQ(tokenizer.token(Tokenizer::eos_id), "</s>");
+  EXPECT_EQ(tokenizer.token(Tokenizer::unk_id), "<unk>");
 }
 
 TEST_P(EachType, SurvivesItsOwnBytes) {
@@ -168,10 +168,10 @@ TEST(CharTokenizer, GivesEveryCharacterItsPiece) {
   EXPECT_EQ(tokenizer.vocab_size(), 4 + 6);  // a b c é 漢 and the space
   const std::vector<Token> tokens = tokenizer.encode("é ab");
   ASSERT_EQ(tokens.size(), 4u);
-  EXPECT_EQ(tokens[0].piece, "é");
-  EXPECT_EQ(tokens[1].piece, "▁");
-  EXPECT_EQ(tokens[2].piece, "a");
-  EXPECT_EQ(tokens[3].piece, "b");
+  EXPECT_EQ(tokens[0].token, "é");
+  EXPECT_EQ(tokens[1].token, "▁");
+  EXPECT_EQ(tokens[2].token, "a");
+  EXPECT_EQ(tokens[3].token, "b");
 }
 
 TEST(CharTokenizer, KeepsEverySpaceAndTab) {
@@ -272,8 +272,8 @@ TEST(Tokenizer, RefusesIdsOutsideTheVocabulary) {
   const Tokenizer tokenizer(Tokenizer::train(corpus, config("bpe", 2000)));
   EXPECT_THROW(tokenizer.decode(std::vector{-1}), TokenizerError);
   EXPECT_THROW(tokenizer.decode(std::vector{tokenizer.vocab_size()}), TokenizerError);
-  EXPECT_THROW(tokenizer.piece(-1), TokenizerError);
-  EXPECT_THROW(tokenizer.piece(tokenizer.vocab_size()), TokenizerError);
+  EXPECT_THROW(tokenizer.token(-1), TokenizerError);
+  EXPECT_THROW(tokenizer.token(tokenizer.vocab_size()), TokenizerError);
 }
 
 TEST(Tokenizer, RefusesWhatIsNoModel) {

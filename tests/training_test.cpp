@@ -13,7 +13,7 @@
 #include "evaluation/evaluation.h"
 #include "kernels/backend.h"
 #include "kernels/precision.h"
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
 #include "losses.h"
 #include "plain/schedule.h"
 #include "run_fixture.h"
@@ -57,16 +57,16 @@ TEST(Training, OverfitsOneBatch) {
 struct FirstUpdate {
   double loss = 0;
   std::vector<torch::Tensor> moments;
-  int breaths = 0;
+  int yields = 0;
 };
 
 FirstUpdate first_update(const Config& config, int num_threads) {
-  kernels::set_team_size(num_threads);
+  kernels::set_pool_size(num_threads);
   torch::manual_seed(3);
   Trainer trainer(make_model(config.model, 20), config, random_pairs(8));
-  kernels::set_team_size(1);
+  kernels::set_pool_size(1);
   FirstUpdate made;
-  made.loss = trainer.step([&] { ++made.breaths; })[metric("loss")].value();
+  made.loss = trainer.step([&] { ++made.yields; })[metric("loss")].value();
   for (const auto& [name, tensor] : trainer.optimizer().state()) {
     if (name.starts_with("exp_avg.")) made.moments.push_back(tensor.clone());
   }
@@ -116,12 +116,12 @@ TEST(Training, WhatIsLookedAtWithinAnUpdateIsNotRounded) {
   Config config = config_without_dropout();
   config.training.precision = "bfloat16";
   Trainer trainer(make_model(config.model, 20), config, random_pairs(8));
-  int breaths = 0;
+  int yields = 0;
   trainer.step([&] {
-    ++breaths;
+    ++yields;
     EXPECT_EQ(kernels::precision(), kernels::Precision::float32);
   });
-  EXPECT_GT(breaths, 3);
+  EXPECT_GT(yields, 3);
 }
 
 TEST(Training, PartsOfABatchOnSeveralThreadsAreTheWholeBatch) {
@@ -137,10 +137,10 @@ TEST(Training, ThePartsOfATextsBatchAreTheWholeToo) {
   auto dataset = std::make_shared<Dataset>();
   for (int i = 0; i < 200; ++i) dataset->train_stream.push_back(4 + i * i % 16);
   const auto loss = [&](int num_threads) {
-    kernels::set_team_size(num_threads);
+    kernels::set_pool_size(num_threads);
     torch::manual_seed(3);
     Trainer trainer(make_model(config.model, 20), config, dataset);
-    kernels::set_team_size(1);
+    kernels::set_pool_size(1);
     double last = 0;
     for (int i = 0; i < 3; ++i) last = trainer.step({})[metric("loss")].value();
     return last;
@@ -163,7 +163,7 @@ class TeacherForcing : public testing::TestWithParam<const char*> {
   }
 
   torch::Tensor given(double teacher_forcing, std::int64_t seed = 1) {
-    return told_or_own(*model, target_in, memory, teacher_forcing, Random(seed));
+    return scheduled_sampling_inputs(*model, target_in, memory, teacher_forcing, Random(seed));
   }
 
   Config config = config_without_dropout();
@@ -212,11 +212,11 @@ INSTANTIATE_TEST_SUITE_P(Architectures, TeacherForcing, testing::Values("encoder
 
 TEST(Training, AnUpdateBreathesOftenAndCanBeEndedAtAnyBreath) {
   const Config config = config_without_dropout();
-  const int breaths = first_update(config, 2).breaths;
-  EXPECT_GT(breaths, 30);
+  const int yields = first_update(config, 2).yields;
+  EXPECT_GT(yields, 30);
   torch::manual_seed(3);
   Trainer trainer(make_model(config.model, 20), config, random_pairs(8));
-  for (int last = 1; last < breaths; last += 7) {
+  for (int last = 1; last < yields; last += 7) {
     int left = last;
     const auto end_there = [&] {
       if (--left == 0) throw Cancelled();
@@ -287,7 +287,7 @@ TEST(Training, ValidationIsSpreadOverAllPairs) {
   std::vector<EncodedPair> once;
   for (const EncodedPair& pair : dataset->train) once.insert(once.end(), 32, pair);
   for (const EncodedPair& pair : once) dataset->validation.insert(dataset->validation.end(), 2, pair);
-  model->stand_still();
+  model->freeze();
   EXPECT_NEAR(validate(*model, *dataset, 8, {}), negative_log_likelihood(*model, once, 64, {}).per_token(), 1e-6);
 }
 
@@ -308,12 +308,15 @@ TEST(Training, LookingInsideDoesNotChangeTheLosses) {
   a.reset(tiny_config(), {});
   b.reset(tiny_config(), {});
   std::vector<double> watched;
-  int looks = 0;
+  int inspections = 0;
   for (int i = 0; i < 6; ++i) {
-    watched.push_back(b.train_step([&] { b.probe({1, "a b c"}, [&](auto) { ++looks; }, {}); })[metric("loss")].value());
+    watched.push_back(b.train_step([&] {
+                         b.probe({1, "a b c"}, [&](auto) { ++inspections; }, {});
+                       })[metric("loss")]
+                          .value());
   }
   EXPECT_EQ(losses(a, 6), watched);
-  EXPECT_GE(looks, 6 * 2 * 3);
+  EXPECT_GE(inspections, 6 * 2 * 3);
 }
 
 TEST(Training, AnUpdateInTheMiddleOfALookIsAsAnyOther) {
@@ -429,8 +432,8 @@ TEST(Training, UpdatesWhoseNumbersAreReadLateAreTheSame) {
   };
   const auto [numbers, weights] = trained();
   const kernels::Composed as_on_a_gpu;
-  const auto [late_numbers, late_weights] = trained();
-  EXPECT_THAT(late_numbers, testing::Pointwise(testing::DoubleNear(1e-4), numbers));
+  const auto [async_readback, late_weights] = trained();
+  EXPECT_THAT(async_readback, testing::Pointwise(testing::DoubleNear(1e-4), numbers));
   // Where a gradient is next to nothing its sign, and with it Adam's step, falls by rounding.
   EXPECT_LT((late_weights - weights).norm().item<double>(), 1e-3 * weights.norm().item<double>());
 }

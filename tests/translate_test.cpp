@@ -125,7 +125,7 @@ TEST_F(Translate, JsonHasEveryHypothesisPieceByPiece) {
     double last = 0;
     for (const auto& hypothesis : line["hypotheses"]) {
       double sum = 0;
-      for (const auto& piece : hypothesis["pieces"]) sum += piece["log_prob"].get<double>();
+      for (const auto& token : hypothesis["pieces"]) sum += token["log_prob"].get<double>();
       EXPECT_NEAR(hypothesis["log_prob"].get<double>(), sum, 1e-9);
       EXPECT_EQ(hypothesis["pieces"].back()["piece"] == "</s>", hypothesis["finished"].get<bool>());
       EXPECT_FALSE(hypothesis.contains("attention"));

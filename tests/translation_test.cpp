@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/kernel_regression.h"
 #include "base/folded.h"
 #include "corpus/corpus.h"
-#include "measures/kernel_regression.h"
 #include "plain/architecture.h"
 #include "plain/metrics.h"
 #include "plain/pairs.h"
@@ -26,9 +26,9 @@
 #include "plain/presets.h"
 #include "shell/actions.h"
 #include "shell/glossary.h"
-#include "shell/looking.h"
 #include "shell/palette.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "source_literals.h"
 #include "ui_harness.h"
@@ -335,7 +335,7 @@ class FrenchWindow : public testing::Test {
   }
   ~FrenchWindow() override { speak(nullptr); }
 
-  Scope scope;
+  AppState scope;
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "shell/looking.h"
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "shell/training.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
@@ -47,7 +47,7 @@ class Undo : public testing::Test {
     return found;
   }
 
-  Scope scope;
+  AppState scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   DecodingView& decoding = scope.views.of<DecodingView>();
   UiHarness ui;
@@ -222,8 +222,9 @@ TEST_F(Undo, TheMessageAfterAResetLeadsBack) {
 // ---- runs that were kept
 
 TEST_F(Undo, ARunThatWasKeptIsOfferedOnceWhenTheWindowOpens) {
-  Scope fresh;
-  const KeptRuns kept{{{"/state/empty", "new run", 0, 1700000001}, {"/state/run", "english-french", 3120, 1700000000}}};
+  AppState fresh;
+  const AutosaveList kept{
+      {{"/state/empty", "new run", 0, 1700000001}, {"/state/run", "english-french", 3120, 1700000000}}};
   receive(fresh, {kept}, nullptr);
   const UiHarness::Draw draw_fresh = [&] { draw_shell(fresh, ui.textures, ui.skin); };
   ui.frames(3, draw_fresh);
@@ -235,18 +236,18 @@ TEST_F(Undo, ARunThatWasKeptIsOfferedOnceWhenTheWindowOpens) {
   EXPECT_EQ(open->path, "/state/run");
   EXPECT_TRUE(open->go_on);
 
-  Scope later;
+  AppState later;
   later.layout.offered_run = fresh.layout.offered_run;
   receive(later, {kept}, nullptr);
   EXPECT_TRUE(later.toasts.empty());
-  EXPECT_EQ(later.kept_runs.size(), 2U);
+  EXPECT_EQ(later.autosaves.size(), 2U);
 }
 
 TEST_F(Undo, OpenOffersRecentAndKeptRuns) {
   remember_run(scope, "/home/me/mine");
-  receive(scope, {KeptRuns{{{"/state/run", "english-french", 3120, 1700000000}}}}, nullptr);
+  receive(scope, {AutosaveList{{{"/state/run", "english-french", 3120, 1700000000}}}}, nullptr);
   ui.key(Key::o, draw, {.ctrl = true});
-  EXPECT_TRUE(posted<ListKeptRuns>());
+  EXPECT_TRUE(posted<ListAutosaves>());
   receive(scope, {DirectoryListed{"/home/me", {}, ""}}, nullptr);
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("mine"));
@@ -257,29 +258,29 @@ TEST_F(Undo, OpenOffersRecentAndKeptRuns) {
 }
 
 TEST_F(Undo, FromALossThatIsNoNumberOneButtonLeadsBack) {
-  receive(scope, {Diverged{41, "the loss", KeptRun{"/state/run", "run", 40, 0}}}, nullptr);
+  receive(scope, {Diverged{41, "the loss", Autosave{"/state/run", "run", 40, 0}}}, nullptr);
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("the loss became NaN or infinite first"));
   ASSERT_TRUE(ui.click_text("Back to step 40 with half the learning rate", draw));
   ASSERT_TRUE(posted<OpenRun>());
   EXPECT_EQ(posted<OpenRun>()->rate_factor, 0.5);
-  EXPECT_TRUE(posted<OpenRun>()->though_unkept);
+  EXPECT_TRUE(posted<OpenRun>()->discard_unsaved);
 }
 
 TEST_F(Undo, WhatWouldBeLostIsAskedForFirst) {
-  receive(scope, {NotKept{Reset{}, "the disk is full"}}, nullptr);
+  receive(scope, {NotSaved{Reset{}, "the disk is full"}}, nullptr);
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("the disk is full"));
   ASSERT_TRUE(ui.click_text("Stay", draw));
   EXPECT_FALSE(posted<Reset>());
 
-  receive(scope, {NotKept{Reset{}, "the disk is full"}}, nullptr);
+  receive(scope, {NotSaved{Reset{}, "the disk is full"}}, nullptr);
   ui.frames(3, draw);
   ASSERT_TRUE(ui.click_text("Discard the run", draw));
   ASSERT_TRUE(posted<Reset>());
-  EXPECT_TRUE(posted<Reset>()->though_unkept);
+  EXPECT_TRUE(posted<Reset>()->discard_unsaved);
 
-  receive(scope, {NotKept{KeepRun{}, "the disk is full"}}, nullptr);
+  receive(scope, {NotSaved{KeepRun{}, "the disk is full"}}, nullptr);
   ui.frames(3, draw);
   EXPECT_FALSE(scope.requests.end);
   ASSERT_TRUE(ui.click_text("Quit anyway", draw));

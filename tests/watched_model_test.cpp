@@ -27,10 +27,10 @@ Config restless() {
 
 using Look = std::shared_ptr<const Snapshot>;
 
-Look look(TorchEngine& engine, const Breath& breathe = {}) {
+Look inspect(TorchEngine& engine, const YieldCallback& yield = {}) {
   Look whole;
   engine.probe(
-      {.request = 1, .text = sentence}, [&](Look taken) { whole = std::move(taken); }, breathe);
+      {.request = 1, .text = sentence}, [&](Look taken) { whole = std::move(taken); }, yield);
   return whole;
 }
 
@@ -55,15 +55,15 @@ class WatchedModelTest : public testing::Test {
 TEST_F(WatchedModelTest, EveryLookWithinAnUpdateCarriesTheStepOfItsWeights) {
   constexpr int updates = 4;
   std::map<std::int64_t, Look> expected;
-  expected[0] = look(undisturbed);
+  expected[0] = inspect(undisturbed);
   for (int i = 1; i <= updates; ++i) {
     undisturbed.train_step({});
-    expected[i] = look(undisturbed);
+    expected[i] = inspect(undisturbed);
   }
   std::map<std::int64_t, int> seen;
   for (int i = 0; i < updates; ++i) {
     engine.train_step([&] {
-      const Look found = look(engine);
+      const Look found = inspect(engine);
       ++seen[found->step];
       ASSERT_TRUE(expected.contains(found->step));
       expect_same_weights(*found, *expected[found->step]);
@@ -74,14 +74,14 @@ TEST_F(WatchedModelTest, EveryLookWithinAnUpdateCarriesTheStepOfItsWeights) {
 
 TEST_F(WatchedModelTest, ARecordingInsideALookLeavesTheLookItsWeights) {
   undisturbed.train_step({});
-  const Look expected = look(undisturbed);
+  const Look expected = inspect(undisturbed);
   undisturbed.train_step({});
-  const Look later = look(undisturbed);
+  const Look later = inspect(undisturbed);
 
   engine.train_step({});
   engine.history().pin(sentence);
   bool trained = false;
-  const Look found = look(engine, [&] {
+  const Look found = inspect(engine, [&] {
     if (std::exchange(trained, true)) return;
     engine.train_step({});
     record_pinned(engine, {}, {});
@@ -132,7 +132,7 @@ TEST_F(WatchedModelTest, AStudyIsOfTheStepItBeganAtWhateverIsTrainedMeanwhile) {
 
 // ---- recorded weights
 
-Look look_at_step(TorchEngine& engine, std::optional<std::int64_t> step) {
+Look inspect_step(TorchEngine& engine, std::optional<std::int64_t> step) {
   Look whole;
   engine.probe({.request = 2, .text = sentence, .step = step, .data_flow = FlowWanted{{FlowPart::logits, true}}},
                [&](Look taken) { whole = std::move(taken); }, {});
@@ -145,7 +145,7 @@ std::map<std::int64_t, Look> train_recorded(TorchEngine& engine, int updates) {
   engine.history().pin(sentence);
   for (int i = 0; i <= updates; ++i) {
     record_pinned(engine, {}, {});
-    then[engine.steps_done()] = look_at_step(engine, {});
+    then[engine.steps_done()] = inspect_step(engine, {});
     if (i < updates) engine.train_step({});
   }
   return then;
@@ -155,18 +155,18 @@ TEST_F(WatchedModelTest, ARecordedStepIsLookedAtAsItWas) {
   const auto then = train_recorded(engine, 4);
   EXPECT_THAT(engine.status().recorded_weights, testing::ElementsAre(0, 1, 2, 3, 4));
   for (const auto& [step, expected] : then) {
-    const Look found = look_at_step(engine, step);
+    const Look found = inspect_step(engine, step);
     expect_same_weights(*found, *expected);
     EXPECT_EQ(found->data_flow->matrices.back().values, expected->data_flow->matrices.back().values) << step;
     EXPECT_EQ(found->recorded_weights, step != 4) << "the present is no recorded step";
   }
   EXPECT_NE(then.at(1)->data_flow->matrices.back().values, then.at(2)->data_flow->matrices.back().values);
-  EXPECT_EQ(look(engine)->step, 4);
+  EXPECT_EQ(inspect(engine)->step, 4);
 }
 
 TEST_F(WatchedModelTest, OfAStepWithoutWeightsThePresentIsShown) {
   train_recorded(engine, 2);
-  const Look found = look_at_step(engine, 77);
+  const Look found = inspect_step(engine, 77);
   EXPECT_EQ(found->step, 2);
   EXPECT_FALSE(found->recorded_weights);
 }
@@ -174,7 +174,7 @@ TEST_F(WatchedModelTest, OfAStepWithoutWeightsThePresentIsShown) {
 TEST_F(WatchedModelTest, LookingBackCostsTrainingNothing) {
   train_recorded(engine, 3);
   for (int i = 0; i < 3; ++i) undisturbed.train_step({});
-  look_at_step(engine, 1);
+  inspect_step(engine, 1);
   EXPECT_EQ(engine.train_step({})[metric("loss")], undisturbed.train_step({})[metric("loss")]);
 }
 
@@ -201,15 +201,15 @@ TEST_F(WatchedModelTest, WeightsKeptInTheFolderAreRecordedSteps) {
   for (int i = 0; i < 3; ++i) {
     engine.train_step({});
     engine.checkpoint_if_due();
-    then[engine.steps_done()] = look(engine);
+    then[engine.steps_done()] = inspect(engine);
   }
   TorchEngine opened;
   opened.open_run(folder.string(), {});
   EXPECT_THAT(opened.status().recorded_weights, testing::ElementsAre(1, 2));
-  expect_same_weights(*look_at_step(opened, 2), *then.at(2));
+  expect_same_weights(*inspect_step(opened, 2), *then.at(2));
   std::filesystem::resize_file(RunFolder{folder}.kept_weights(1), 100);
-  EXPECT_ANY_THROW(look_at_step(opened, 1));
-  expect_same_weights(*look(opened), *then.at(3));
+  EXPECT_ANY_THROW(inspect_step(opened, 1));
+  expect_same_weights(*inspect(opened), *then.at(3));
   std::filesystem::remove_all(folder);
 }
 

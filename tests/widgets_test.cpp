@@ -98,12 +98,12 @@ TEST(Titles, a_heading_ends_in_dots_at_the_windows_edge) {
 
 TEST(OutsideText, lists_show_every_sign_of_it) {
   UiHarness ui;
-  const std::vector<std::string> pieces = {"##ing", "C## and F###", "so \xF0\x9F\x98\x80"};
+  const std::vector<std::string> tokens = {"##ing", "C## and F###", "so \xF0\x9F\x98\x80"};
   int chosen = 0;
   const auto draw = ui.in_panel([&] {
-    if (!begin_combo("##pieces", pieces[static_cast<std::size_t>(chosen)])) return;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      if (selectable_text(pieces[i], static_cast<int>(i) == chosen)) chosen = static_cast<int>(i);
+    if (!begin_combo("##pieces", tokens[static_cast<std::size_t>(chosen)])) return;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (selectable_text(tokens[i], static_cast<int>(i) == chosen)) chosen = static_cast<int>(i);
     }
     ImGui::EndCombo();
   });

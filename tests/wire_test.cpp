@@ -14,11 +14,11 @@
 namespace attnscope {
 namespace {
 
-ToStation read_back(const ToStation&, std::string_view bytes) {
-  return read_to_station(bytes);
+ToServer read_back(const ToServer&, std::string_view bytes) {
+  return read_to_server(bytes);
 }
-ToWatcher read_back(const ToWatcher&, std::string_view bytes) {
-  return read_to_watcher(bytes);
+ToClient read_back(const ToClient&, std::string_view bytes) {
+  return read_to_client(bytes);
 }
 
 // Every kind of packet, and in those that carry one every kind of command or event, some times over.
@@ -33,8 +33,8 @@ void for_each_packet(int times, Do what) {
 
 template <typename Do>
 void for_each_packet(int times, Do what) {
-  for_each_packet<ToStation, Command>(times, what);
-  for_each_packet<ToWatcher, Event>(times, what);
+  for_each_packet<ToServer, Command>(times, what);
+  for_each_packet<ToClient, Event>(times, what);
 }
 
 TEST(Wire, EveryMessageComesBackAsItWas) {
@@ -56,7 +56,7 @@ TEST(Wire, ValuesComeBack) {
   seen.encoder[0][0].at(0, 0) = std::nanf("");
   seen.untouched = std::make_shared<Snapshot>(seen);
   const auto back =
-      std::get<Looked>(read_to_watcher(wire_bytes(ToWatcher(Looked{std::make_shared<Snapshot>(seen), true}))));
+      std::get<ProbeReply>(read_to_client(wire_bytes(ToClient(ProbeReply{std::make_shared<Snapshot>(seen), true}))));
   ASSERT_TRUE(back.snapshot);
   EXPECT_TRUE(back.of_other);
   EXPECT_EQ(back.snapshot->request, seen.request);
@@ -70,7 +70,7 @@ TEST(Wire, WhatWasNotMeasuredStaysSo) {
   MetricPoint point;
   point.step = 12;
   point.set(metric("gradient_norm"), std::nan(""));
-  const auto back = std::get<Told>(read_to_watcher(wire_bytes(ToWatcher(Told{3, point}))));
+  const auto back = std::get<LoggedEvent>(read_to_client(wire_bytes(ToClient(LoggedEvent{3, point}))));
   const auto& read = std::get<MetricPoint>(back.event);
   EXPECT_EQ(back.number, 3U);
   EXPECT_EQ(read.step, 12);
@@ -139,34 +139,34 @@ TEST(Wire, RandomBytesAreRefused) {
   for (int i = 0; i < 20'000; ++i) {
     std::string bytes(random() % 64, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
-    check_hostile(ToStation(), bytes, refused);
-    check_hostile(ToWatcher(), bytes, refused);
+    check_hostile(ToServer(), bytes, refused);
+    check_hostile(ToClient(), bytes, refused);
   }
   EXPECT_GT(refused, 39'900);
 }
 
 TEST(Wire, WhatIsNestedWithoutEndIsRefused) {
   const std::string lists(std::size_t{1} << 20, '\x91');  // a list of one list of one list …
-  EXPECT_THROW(read_to_station(lists), WireError);
-  EXPECT_THROW(read_to_watcher(lists), WireError);
+  EXPECT_THROW(read_to_server(lists), WireError);
+  EXPECT_THROW(read_to_client(lists), WireError);
 }
 
 TEST(Wire, AListThatClaimsToBeLongTakesNoMemory) {
-  EXPECT_THROW(read_to_station(std::string("\xdd\xff\xff\xff\xff", 5)), WireError);
-  EXPECT_THROW(read_to_station(std::string("\xc6\xff\xff\xff\xff", 5)), WireError);
+  EXPECT_THROW(read_to_server(std::string("\xdd\xff\xff\xff\xff", 5)), WireError);
+  EXPECT_THROW(read_to_server(std::string("\xc6\xff\xff\xff\xff", 5)), WireError);
 }
 
 TEST(Wire, AMatrixHasItsSize) {
   Snapshot seen;
   seen.encoder = {{Matrix(2, 2)}};
   seen.encoder[0][0].rows = 3;
-  EXPECT_THROW(read_to_watcher(wire_bytes(ToWatcher(Looked{std::make_shared<Snapshot>(seen)}))), WireError);
+  EXPECT_THROW(read_to_client(wire_bytes(ToClient(ProbeReply{std::make_shared<Snapshot>(seen)}))), WireError);
 }
 
 TEST(Wire, AConfigurationIsChecked) {
   Config config;
   config.model.num_heads = 0;
-  EXPECT_THROW(read_to_station(wire_bytes(ToStation(Command(Reset{config})))), WireError);
+  EXPECT_THROW(read_to_server(wire_bytes(ToServer(Command(Reset{config})))), WireError);
 }
 
 }  // namespace

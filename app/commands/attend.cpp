@@ -8,9 +8,9 @@
 #include "commands/opening.h"
 #include "commands/say.h"
 #include "engine/torch_engine.h"
-#include "plain/look_size.h"
+#include "plain/inspection_size.h"
 #include "plain/matrix_text.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 
 namespace attnscope {
 namespace {
@@ -37,8 +37,8 @@ nlohmann::json attention_json(const Snapshot& snapshot, std::int64_t step) {
 }
 
 std::string map_csv(const Snapshot& snapshot, const HeadPlace& place) {
-  return matrix_csv(*map_at(snapshot, place), pieces_of(row_tokens(snapshot, place.part)),
-                    pieces_of(col_tokens(snapshot, place.part)));
+  return matrix_csv(*map_at(snapshot, place), texts_of(row_tokens(snapshot, place.part)),
+                    texts_of(col_tokens(snapshot, place.part)));
 }
 
 }  // namespace
@@ -52,15 +52,15 @@ int attend(const AttendOptions& options) {
   if (csv) check_place(place, model);
   const Interventions interventions = interventions_from(options.interventions, model);
   Snapshot snapshot;
-  look_inside(engine.model(), engine.tokenizer(),
-              {.text = options.source,
-               .reference = options.target.value_or(""),
-               .follow_reference = options.target.has_value(),
-               .interventions = interventions},
-              [&](Snapshot latest) { snapshot = std::move(latest); }, {});
-  check_reached(interventions, snapshot);
+  inspect_model(engine.model(), engine.tokenizer(),
+                {.text = options.source,
+                 .reference = options.target.value_or(""),
+                 .follow_reference = options.target.has_value(),
+                 .interventions = interventions},
+                [&](Snapshot latest) { snapshot = std::move(latest); }, {});
+  check_in_context(interventions, snapshot);
   if (snapshot.truncated)
-    say("the sentence was truncated to the model's {} tokens", longest_look(engine.config().model));
+    say("the sentence was truncated to the model's {} tokens", longest_inspection(engine.config().model));
   if (csv) {
     fmt::print("{}", map_csv(snapshot, place));
   } else {

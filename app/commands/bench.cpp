@@ -17,42 +17,42 @@
 #include "commands/progress.h"
 #include "engine/torch_engine.h"
 #include "kernels/libtorch.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 
 namespace attnscope {
 namespace {
 
-void measure_looking(TorchEngine& engine, std::vector<Measurement>& out) {
+void measure_inspections(TorchEngine& engine, std::vector<Measurement>& out) {
   const std::string sentence = "The animal didn't cross the street because it was too tired.";
   std::vector<double> early, whole;
-  double pieces = 0;
+  double tokens = 0;
   for (int round = 0; round < 20; ++round) {
     const auto begin = Clock::now();
     double first = 0;
-    look_inside(engine.model(), engine.tokenizer(), {.text = sentence},
-                [&](const Snapshot& snapshot) {
-                  if (first == 0) first = milliseconds_since(begin);
-                  pieces = static_cast<double>(snapshot.target_out.size());
-                },
-                {});
+    inspect_model(engine.model(), engine.tokenizer(), {.text = sentence},
+                  [&](const Snapshot& snapshot) {
+                    if (first == 0) first = milliseconds_since(begin);
+                    tokens = static_cast<double>(snapshot.target_out.size());
+                  },
+                  {});
     early.push_back(first);
     whole.push_back(milliseconds_since(begin));
   }
   out.push_back({"sentence to encoder attention, idle", median(early), "ms"});
   out.push_back({"sentence to translation and all attention maps, idle", median(whole), "ms"});
-  out.push_back({"greedy decoding, one sentence", pieces / median(whole) * 1000, "pieces/s"});
+  out.push_back({"greedy decoding, one sentence", tokens / median(whole) * 1000, "pieces/s"});
 }
 
 // Every value of the one run put into the other, side by side; and the search over one pair.
 void measure_circuit(TorchEngine& engine, std::vector<Measurement>& out) {
-  const TwinQuestion question{"The animal didn't cross the street because it was too tired.",
-                              "The animal didn't cross the street because it was too wide.",
-                              {}};
-  const auto runs = std::make_shared<const TwinRuns>(engine.model(), engine.tokenizer(), question);
+  const ContrastQuestion question{"The animal didn't cross the street because it was too tired.",
+                                  "The animal didn't cross the street because it was too wide.",
+                                  {}};
+  const auto runs = std::make_shared<const ContrastRuns>(engine.model(), engine.tokenizer(), question);
   std::vector<double> sweeps, searches;
   for (int round = 0; round < 5; ++round) {
     auto begin = Clock::now();
-    sweep(*runs, Twin::corrupted, ChangeKind::twin);
+    sweep(*runs, ContrastSide::corrupted, ChangeKind::contrast);
     sweeps.push_back(milliseconds_since(begin));
     begin = Clock::now();
     find_circuit({case_of(runs)});
@@ -157,7 +157,7 @@ int bench(const BenchOptions& options) {
   line.show("Measuring training with viewers attached", -1);
   for (Measurement& measurement : measure_watched(run)) measurements.push_back(std::move(measurement));
   line.show("Measuring forward passes", -1);
-  measure_looking(engine, measurements);
+  measure_inspections(engine, measurements);
   line.show("Measuring decoding", -1);
   for (Measurement& measurement : measure_decoding()) measurements.push_back(std::move(measurement));
   line.show("Measuring the circuit search", -1);
@@ -180,16 +180,16 @@ int bench(const BenchOptions& options) {
 
 std::shared_ptr<const Dataset> random_pairs(std::int64_t count, std::int64_t length, std::int64_t vocab_size) {
   std::mt19937 random(1);
-  std::uniform_int_distribution<int> piece(4, static_cast<int>(vocab_size) - 1);
-  const auto pieces = [&](std::int64_t size) {
+  std::uniform_int_distribution<int> token(4, static_cast<int>(vocab_size) - 1);
+  const auto tokens = [&](std::int64_t size) {
     std::vector<int> ids(static_cast<std::size_t>(size));
-    std::ranges::generate(ids, [&] { return piece(random); });
+    std::ranges::generate(ids, [&] { return token(random); });
     return ids;
   };
   auto dataset = std::make_shared<Dataset>();
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t shorter = i % 2 == 0 ? 0 : 3;
-    dataset->train.push_back({pieces(length - shorter), pieces(length - 1)});  // the target's <s> makes it `length`
+    dataset->train.push_back({tokens(length - shorter), tokens(length - 1)});  // the target's <s> makes it `length`
   }
   return dataset;
 }

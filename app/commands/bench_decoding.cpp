@@ -52,7 +52,7 @@ Model random_model(std::int64_t max_length) {
   ModelConfig config = with_preset(preset("tiny"), {}).model;
   config.max_length = max_length;
   Model model = make_model(config, vocab_size);
-  model->stand_still();
+  model->freeze();
   return model;
 }
 

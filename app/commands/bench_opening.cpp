@@ -5,13 +5,13 @@
 #include "commands/measurement.h"
 #include "engine/torch_engine.h"
 #include "plain/free_memory.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 
 namespace attnscope {
 namespace {
 
 constexpr int opening_rounds = 5;
-constexpr int looking_rounds = 10;
+constexpr int inspection_rounds = 10;
 
 double weights_megabytes(const std::string& run) {
   double bytes = 0;
@@ -22,23 +22,23 @@ double weights_megabytes(const std::string& run) {
 }
 
 // A step a piece: as a sentence that has been typed is looked at, and one that grows by a letter.
-void measure_looks(TorchEngine& engine, std::vector<Measurement>& out) {
+void measure_inspection_times(TorchEngine& engine, std::vector<Measurement>& out) {
   const std::string sentence = "The animal didn't cross the street because it was too tired.";
   std::vector<double> encoder, whole, each;
-  for (int round = -1; round < looking_rounds; ++round) {
+  for (int round = -1; round < inspection_rounds; ++round) {
     const auto begin = Clock::now();
     double first = 0;
-    std::size_t pieces = 1;
-    look_inside(engine.model(), engine.tokenizer(), {.text = sentence},
-                [&](const Snapshot& snapshot) {
-                  if (first == 0) first = milliseconds_since(begin);
-                  pieces = std::max<std::size_t>(1, snapshot.target_out.size());
-                },
-                {});
+    std::size_t tokens = 1;
+    inspect_model(engine.model(), engine.tokenizer(), {.text = sentence},
+                  [&](const Snapshot& snapshot) {
+                    if (first == 0) first = milliseconds_since(begin);
+                    tokens = std::max<std::size_t>(1, snapshot.target_out.size());
+                  },
+                  {});
     if (round < 0) continue;  // warming up
     encoder.push_back(first);
     whole.push_back(milliseconds_since(begin));
-    each.push_back((whole.back() - first) / static_cast<double>(pieces));
+    each.push_back((whole.back() - first) / static_cast<double>(tokens));
   }
   out.push_back({"sentence to its first attention map", median(encoder), "ms"});
   out.push_back({"sentence to its complete output", median(whole), "ms"});
@@ -81,7 +81,7 @@ std::vector<Measurement> measure_opening(const std::string& run) {
                                        {"size of its weights on disk", weights_megabytes(run), "MB"},
                                        {"peak memory while opening", median(peaks), "MB"},
                                        {"memory after opening", median(kept), "MB"}};
-  measure_looks(*engine, measured);
+  measure_inspection_times(*engine, measured);
   return measured;
 }
 

@@ -16,7 +16,7 @@
 #include "commands/bench_workloads.h"
 #include "commands/measurement.h"
 #include "engine/device.h"
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
 #include "model/positions.h"
 #include "storage/programs.h"
 #include "training/batches.h"
@@ -124,8 +124,8 @@ double PeerProcess::update_milliseconds(int updates) {
 int run_peer(const std::string& run, std::size_t number, std::int64_t threads) {
   const Workload workload = training_workloads(run).at(number);
   set_threads({.threads = threads});
-  at::set_num_threads(kernels::team()->size());
-  kernels::set_team_size(1);
+  at::set_num_threads(kernels::pool()->size());
+  kernels::set_pool_size(1);
   torch::manual_seed(1);
   Peer peer(workload.config.model, workload.vocab_size);
   const torch::Device device = resolve_device(workload.config.training.device);

@@ -13,7 +13,7 @@
 #include "engine/torch_engine.h"
 #include "kernels/libtorch.h"
 #include "kernels/product.h"
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
 #include "plain/free_memory.h"
 #include "plain/metrics.h"
 #include "training/batch_source.h"
@@ -44,14 +44,14 @@ double products_alone(Trainer& trainer) {
   for (const auto& shape : shapes) {
     largest = std::max({largest, shape.rows * shape.depth, shape.depth * shape.columns, shape.rows * shape.columns});
   }
-  const auto team = kernels::team();
+  const auto pool = kernels::pool();
   const torch::Tensor a = torch::rand({largest}), b = torch::rand({largest});
-  const torch::Tensor c = torch::zeros({team->size(), largest});
+  const torch::Tensor c = torch::zeros({pool->size(), largest});
   std::vector<double> times;
   for (int round = 0; round < update_rounds; ++round) {
     times.push_back(milliseconds([&] {
-      team->run(team->size(), [&](int part) {
-        for (std::size_t i = part; i < shapes.size(); i += team->size()) {
+      pool->run(pool->size(), [&](int part) {
+        for (std::size_t i = part; i < shapes.size(); i += pool->size()) {
           const auto& [rows, columns, depth, a_transposed, b_transposed, add] = shapes[i];
           kernels::multiply(rows, columns, depth, {a.data_ptr<float>(), a_transposed ? rows : depth, a_transposed},
                             {b.data_ptr<float>(), b_transposed ? depth : columns, b_transposed},
@@ -186,7 +186,7 @@ std::vector<Measurement> measure_training(const std::string& run, std::int64_t t
   if (!device.empty()) resolve_device(device);  // throws ConfigError where there is none
   std::vector<Measurement> measured;
   set_threads({.threads = threads});
-  measured.push_back({processor_text() + ": threads", static_cast<double>(kernels::team()->size()), ""});
+  measured.push_back({processor_text() + ": threads", static_cast<double>(kernels::pool()->size()), ""});
   const std::vector<Workload> workloads = training_workloads(run);
   set_threads({.threads = threads});  // not as many as the run has
   for (std::size_t i = 0; i < workloads.size(); ++i) {
@@ -195,7 +195,7 @@ std::vector<Measurement> measure_training(const std::string& run, std::int64_t t
     measure(workloads[i], peer, measured);
   }
   if (device != "cuda") measure_lockstep(run, threads, measured);
-  kernels::set_team_size(1);  // its threads have this thread's priority
+  kernels::set_pool_size(1);  // its threads have this thread's priority
   return measured;
 }
 

@@ -8,14 +8,14 @@
 #include "commands/measurement.h"
 #include "engine/torch_engine.h"
 #include "remote/remote_session.h"
-#include "remote/station.h"
+#include "remote/server.h"
 #include "session/session.h"
 
 namespace attnscope {
 namespace {
 
 constexpr int rounds = 5;
-constexpr int watchers = 2;
+constexpr int clients = 2;
 constexpr int questions = 20;
 constexpr std::chrono::milliseconds undisturbed{3000};
 constexpr std::chrono::milliseconds between_questions{150};
@@ -28,7 +28,7 @@ struct Asker {
   std::uint64_t answered = 0;
 
   void ask(const std::string& text) { to.post(Probe{.request = ++asked, .text = text}); }
-  void look(const Conversation::News& news) {
+  void inspect(const Conversation::News& news) {
     if (news.snapshot) answered = news.snapshot->request;
   }
 };
@@ -36,7 +36,7 @@ struct Asker {
 class WatchedRun {
  public:
   explicit WatchedRun(const std::string& run)
-      : session_([] { return std::make_unique<TorchEngine>(); }), station_({}, session_), here_{session_} {
+      : session_([] { return std::make_unique<TorchEngine>(); }), server_({}, session_), here_{session_} {
     session_.post(OpenRun{run});
     turn_until([this] { return opened_; });
     session_.post(Train{});
@@ -45,8 +45,8 @@ class WatchedRun {
 
   // Each with a sentence of its own, which is looked at anew while the model learns.
   void attach() {
-    for (int i = 0; i < watchers; ++i) {
-      windows_.push_back(std::make_unique<RemoteSession>(station_.address(), ""));
+    for (int i = 0; i < clients; ++i) {
+      windows_.push_back(std::make_unique<RemoteSession>(server_.address(), ""));
       there_.push_back({*windows_.back()});
       there_.back().ask(sentence(i));
     }
@@ -93,19 +93,19 @@ class WatchedRun {
 
   void turn() {
     Conversation::News news = session_.poll();
-    here_.look(news);
+    here_.inspect(news);
     for (const Event& event : news.events) {
       if (std::holds_alternative<RunOpened>(event)) opened_ = true;
       if (std::holds_alternative<MetricPoint>(event)) ++updates_;
       if (const auto* message = std::get_if<Message>(&event); message && message->severity == Severity::error)
         throw std::runtime_error(message->text);
     }
-    station_.tell(std::move(news.events));
-    for (Asker& asker : there_) asker.look(asker.to.poll());
+    server_.tell(std::move(news.events));
+    for (Asker& asker : there_) asker.inspect(asker.to.poll());
   }
 
   Session session_;
-  Station station_;
+  Server server_;
   Asker here_;
   std::vector<std::unique_ptr<RemoteSession>> windows_;
   std::vector<Asker> there_;

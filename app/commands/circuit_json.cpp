@@ -14,12 +14,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json pieces_json(const std::vector<Token>& tokens) {
-  return pieces_of(tokens);
+Json texts_json(const std::vector<Token>& tokens) {
+  return texts_of(tokens);
 }
 
-Json run_json(const TwinRun& run) {
-  return {{"text", run.text}, {"pieces", pieces_json(run.pieces)}, {"output", run.output}, {"margin", run.margin}};
+Json run_json(const ContrastRun& run) {
+  return {{"text", run.text}, {"pieces", texts_json(run.tokens)}, {"output", run.output}, {"margin", run.margin}};
 }
 
 Json grid_json(const EffectGrid& grid) {
@@ -63,12 +63,12 @@ Json place_json(const Circuit& circuit, const Place& place) {
           {"each", each}};
 }
 
-Json rows_json(const Circuit& circuit, const Hop& hop, const std::vector<HeadRow>& rows) {
+Json rows_json(const Circuit& circuit, const CircuitEdge& edge, const std::vector<HeadRow>& rows) {
   Json json = Json::array();
   for (const HeadRow& row : rows) {
-    const std::string at = hop.part == circuit.reader ? circuit.slots[static_cast<std::size_t>(row.slot)]
-                           : row.slot == 0            ? "the step"
-                                                      : "before the step";
+    const std::string at = edge.part == circuit.reader ? circuit.slots[static_cast<std::size_t>(row.slot)]
+                           : row.slot == 0             ? "the step"
+                                                       : "before the step";
     json.push_back({{"head", row.head + 1}, {"at", at}});
   }
   return json;
@@ -76,7 +76,7 @@ Json rows_json(const Circuit& circuit, const Hop& hop, const std::vector<HeadRow
 
 const char* way_name(ChangeKind kind) {
   switch (kind) {
-    case ChangeKind::twin:
+    case ChangeKind::contrast:
       return "from the twin";
     case ChangeKind::exchange:
       return "exchange";
@@ -88,29 +88,29 @@ const char* way_name(ChangeKind kind) {
   return "";
 }
 
-Json ways_json(const Circuit& circuit, const Hop& hop) {
+Json ways_json(const Circuit& circuit, const CircuitEdge& edge) {
   Json json = Json::object();
-  for (const Way& way : hop.ways) {
+  for (const Way& way : edge.ways) {
     json[way_name(way.kind)] = tally_json(way.tally);
     if (!way.words.empty()) json[way_name(way.kind)]["words"] = names_json(circuit, way.words);
   }
   return json;
 }
 
-Json hop_json(const Circuit& circuit, const Hop& hop) {
+Json edge_json(const Circuit& circuit, const CircuitEdge& edge) {
   Json alone = Json::array();
-  for (const Tally& tally : hop.alone) alone.push_back(tally_json(tally));
-  return {{"part", part_name(hop.part)},
-          {"layer", hop.layer + 1},
-          {"why_not_one", why_not_one(hop)},
-          {"fewest_to_spoil", rows_json(circuit, hop, hop.clean_members)},
-          {"fewest_to_bring_back", rows_json(circuit, hop, hop.corrupted_members)},
-          {"change", way_name(hop.kind)},
-          {hop.kind == ChangeKind::exchange ? "exchanged" : "read", names_json(circuit, hop.read)},
-          {"members", rows_json(circuit, hop, hop.members)},
-          {"together", tally_json(hop.together)},
-          {"ways", ways_json(circuit, hop)},
-          {"all_heads", tally_json(hop.all)},
+  for (const Tally& tally : edge.alone) alone.push_back(tally_json(tally));
+  return {{"part", part_name(edge.part)},
+          {"layer", edge.layer + 1},
+          {"why_not_one", why_not_one(edge)},
+          {"fewest_to_spoil", rows_json(circuit, edge, edge.clean_members)},
+          {"fewest_to_bring_back", rows_json(circuit, edge, edge.corrupted_members)},
+          {"change", way_name(edge.kind)},
+          {edge.kind == ChangeKind::exchange ? "exchanged" : "read", names_json(circuit, edge.read)},
+          {"members", rows_json(circuit, edge, edge.members)},
+          {"together", tally_json(edge.together)},
+          {"ways", ways_json(circuit, edge)},
+          {"all_heads", tally_json(edge.all)},
           {"each_head_there", alone}};
 }
 
@@ -121,7 +121,7 @@ Json decoy_json(const Circuit& circuit, const Decoy& decoy) {
           {"from", circuit.slots[static_cast<std::size_t>(decoy.from)]},
           {"to", circuit.slots[static_cast<std::size_t>(decoy.to)]},
           {"weight", decoy.weight},
-          {"weight_of_the_twin", decoy.twin_weight},
+          {"weight_of_the_twin", decoy.corrupted_weight},
           {"effect", tally_json(decoy.effect)}};
 }
 
@@ -132,7 +132,7 @@ struct Figure {
   ChangesOf changes;
 };
 
-std::vector<int> positions_at(const TwinCase& it, const std::vector<int>& slots) {
+std::vector<int> positions_at(const ContrastCase& it, const std::vector<int>& slots) {
   std::vector<int> positions;
   for (const int slot : slots) {
     const std::vector<int>& of = it.slots[static_cast<std::size_t>(slot)].positions;
@@ -167,7 +167,7 @@ std::string heads_name(const std::vector<int>& heads, int all) {
 
 class Figures {
  public:
-  Figures(const std::vector<TwinCase>& cases, std::vector<int> at, std::vector<int> exchanged)
+  Figures(const std::vector<ContrastCase>& cases, std::vector<int> at, std::vector<int> exchanged)
       : model_(cases.front().runs->config()),
         slots_(cases.front().slots),
         at_(std::move(at)),
@@ -217,8 +217,8 @@ class Figures {
   }
 
   void add_put(std::string group, std::string name, ValueSite site, std::vector<int> heads, std::vector<int> slots) {
-    figures_.push_back({std::move(group), std::move(name), [=](const TwinCase& it) -> std::vector<Change> {
-                          return {{ChangeKind::twin, site, heads, positions_at(it, slots), {}, {}}};
+    figures_.push_back({std::move(group), std::move(name), [=](const ContrastCase& it) -> std::vector<Change> {
+                          return {{ChangeKind::contrast, site, heads, positions_at(it, slots), {}, {}}};
                         }});
   }
 
@@ -229,7 +229,7 @@ class Figures {
       for (const std::vector<int>& slots : words_) {
         figures_.push_back({group, heads_name(heads, all) + ", " + name_of(slots),
                             [this_slots = slots, heads, layer, reader = reader_,
-                             words = exchanged_](const TwinCase& it) -> std::vector<Change> {
+                             words = exchanged_](const ContrastCase& it) -> std::vector<Change> {
                               return {{ChangeKind::exchange,
                                        {ValueKind::heads, reader, layer},
                                        heads,
@@ -248,9 +248,9 @@ class Figures {
       const std::string group = fmt::format("decoder layer {} {}-attention output at the step", layer + 1,
                                             part == AttentionPart::cross ? "cross" : "self");
       for (const std::vector<int>& heads : sets_of_heads(size.heads)) {
-        figures_.push_back({group, heads_name(heads, size.heads), [=](const TwinCase& it) -> std::vector<Change> {
+        figures_.push_back({group, heads_name(heads, size.heads), [=](const ContrastCase& it) -> std::vector<Change> {
                               const int step = it.runs->positions(AttentionPart::decoder) - 1;
-                              return {{ChangeKind::twin, {ValueKind::heads, part, layer}, heads, {step}, {}, {}}};
+                              return {{ChangeKind::contrast, {ValueKind::heads, part, layer}, heads, {step}, {}, {}}};
                             }});
       }
     }
@@ -267,7 +267,7 @@ class Figures {
 };
 
 // The attention of both runs from the words `at` to those that differ and those exchanged.
-Json weights_json(const TwinCase& it, Twin twin, const std::vector<int>& at, std::vector<int> to) {
+Json weights_json(const ContrastCase& it, ContrastSide contrast, const std::vector<int>& at, std::vector<int> to) {
   const ModelConfig& model = it.runs->config();
   const AttentionPart part = model.is_language_model() ? AttentionPart::decoder : AttentionPart::encoder;
   const std::vector<int>& differ = it.runs->facts().differ;
@@ -276,7 +276,7 @@ Json weights_json(const TwinCase& it, Twin twin, const std::vector<int>& at, std
   const PartSize size = part_size(model, part);
   for (int layer = 0; layer < size.layers; ++layer) {
     for (int head = 0; head < size.heads; ++head) {
-      const Matrix map = to_matrix(it.runs->weights(twin, part, layer)[head]);
+      const Matrix map = to_matrix(it.runs->weights(contrast, part, layer)[head]);
       for (const int from : at) {
         for (const int word : to) {
           const std::vector<int> rows = positions_at(it, {from});
@@ -295,11 +295,11 @@ Json weights_json(const TwinCase& it, Twin twin, const std::vector<int>& at, std
 
 }  // namespace
 
-Json facts_json(const TwinFacts& facts) {
+Json facts_json(const ContrastFacts& facts) {
   Json words = Json::array();
   for (const Slot& slot : facts.words) words.push_back({{"word", slot.name}, {"positions", slot.positions}});
-  return {{"between", {facts.a.piece, facts.b.piece}},
-          {"prefix", pieces_json(facts.prefix)},
+  return {{"between", {facts.a.text, facts.b.text}},
+          {"prefix", texts_json(facts.prefix)},
           {"clean", run_json(facts.clean)},
           {"corrupted", run_json(facts.corrupted)},
           {"words", words}};
@@ -307,8 +307,8 @@ Json facts_json(const TwinFacts& facts) {
 
 Json pairs_json(const CorpusCases& found) {
   Json pairs = Json::array();
-  for (const TwinCase& it : found.cases) {
-    const TwinFacts& facts = it.runs->facts();
+  for (const ContrastCase& it : found.cases) {
+    const ContrastFacts& facts = it.runs->facts();
     pairs.push_back({{"clean", facts.clean.text},
                      {"corrupted", facts.corrupted.text},
                      {"margins", {facts.clean.margin, facts.corrupted.margin}}});
@@ -333,27 +333,28 @@ Json sweep_json(const Sweep& sweep) {
 
 namespace {
 
-Json asked_sweeps_json(const TwinRuns& runs, const SweepQuestion& question) {
-  return {{"denoising", sweep_json(sweep(runs, Twin::corrupted, question))},
-          {"noising", sweep_json(sweep(runs, Twin::clean, question))}};
+Json asked_sweeps_json(const ContrastRuns& runs, const SweepQuestion& question) {
+  return {{"denoising", sweep_json(sweep(runs, ContrastSide::corrupted, question))},
+          {"noising", sweep_json(sweep(runs, ContrastSide::clean, question))}};
 }
 
 }  // namespace
 
-Json paths_json(const TwinCase& it, const Circuit& circuit) {
+Json paths_json(const ContrastCase& it, const Circuit& circuit) {
   Json json = Json::array();
   if (it.runs->facts().recurrent) return json;
-  for (const Hop& hop : circuit.hops) {
-    Json path = {
-        {"to",
-         {{"part", part_name(hop.part)}, {"layer", hop.layer + 1}, {"members", rows_json(circuit, hop, hop.members)}}}};
-    path.update(asked_sweeps_json(*it.runs, {.twins = {}, .end = end_of(it, circuit, hop)}));
+  for (const CircuitEdge& edge : circuit.edges) {
+    Json path = {{"to",
+                  {{"part", part_name(edge.part)},
+                   {"layer", edge.layer + 1},
+                   {"members", rows_json(circuit, edge, edge.members)}}}};
+    path.update(asked_sweeps_json(*it.runs, {.contrasts = {}, .end = end_of(it, circuit, edge)}));
     json.push_back(std::move(path));
   }
   return json;
 }
 
-Json exchange_json(const TwinCase& it, const std::vector<int>& words) {
+Json exchange_json(const ContrastCase& it, const std::vector<int>& words) {
   const auto slot = [&](std::size_t i) -> const Slot& { return it.slots[static_cast<std::size_t>(words[i])]; };
   Json json = {{"words", {slot(0).name, slot(1).name}}};
   json.update(asked_sweeps_json(*it.runs, {{}, slot(0).positions, slot(1).positions, {}}));
@@ -366,7 +367,7 @@ Json circuit_json(const Circuit& circuit) {
   json["exchanged"] = names_json(circuit, circuit.exchanged);
   json["places"] = json["hops"] = json["decoys"] = Json::array();
   for (const Place& place : circuit.places) json["places"].push_back(place_json(circuit, place));
-  for (const Hop& hop : circuit.hops) json["hops"].push_back(hop_json(circuit, hop));
+  for (const CircuitEdge& edge : circuit.edges) json["hops"].push_back(edge_json(circuit, edge));
   for (const Decoy& decoy : circuit.decoys) json["decoys"].push_back(decoy_json(circuit, decoy));
   return json;
 }
@@ -378,7 +379,7 @@ Json formation_json(const Formation& formation) {
   return json;
 }
 
-Json score_json(const ScoreSplit& split, const TwinFacts& facts) {
+Json score_json(const ScoreSplit& split, const ContrastFacts& facts) {
   const auto word = [&](int slot) { return facts.words[static_cast<std::size_t>(slot)].name; };
   const ScoreQuestion& asked = split.question;
   Json json = {{"part", part_name(asked.place.part)},
@@ -398,7 +399,8 @@ Json score_json(const ScoreSplit& split, const TwinFacts& facts) {
   return json;
 }
 
-Json figures_json(const std::vector<TwinCase>& cases, const std::vector<int>& at, const std::vector<int>& exchanged) {
+Json figures_json(const std::vector<ContrastCase>& cases, const std::vector<int>& at,
+                  const std::vector<int>& exchanged) {
   const std::vector<Figure> figures = Figures(cases, at, exchanged).all();
   std::vector<ChangesOf> changes;
   for (const Figure& figure : figures) changes.push_back(figure.changes);
@@ -409,12 +411,12 @@ Json figures_json(const std::vector<TwinCase>& cases, const std::vector<int>& at
     return json;
   }
   Json json = {{"clean", Json::object()}, {"corrupted", Json::object()}};
-  for (const Twin of : {Twin::clean, Twin::corrupted}) {
+  for (const ContrastSide of : {ContrastSide::clean, ContrastSide::corrupted}) {
     std::vector<ChangedRun> runs;
     for (const ChangesOf& it : changes) runs.push_back({of, it(cases.front())});
     const std::vector<Odds> odds = cases.front().runs->read(runs);
-    const double sign = of == Twin::clean ? 1 : -1;
-    Json& own = json[of == Twin::clean ? "clean" : "corrupted"];
+    const double sign = of == ContrastSide::clean ? 1 : -1;
+    Json& own = json[of == ContrastSide::clean ? "clean" : "corrupted"];
     for (std::size_t i = 0; i < figures.size(); ++i) own[figures[i].group][figures[i].name] = sign * odds[i].margin;
     own["weights"] = weights_json(cases.front(), of, at, exchanged);
   }

@@ -207,8 +207,8 @@ int presets(const NamesOptions& options);  // named configurations
 int corpora(const NamesOptions& options);  // that are built in
 
 struct WindowOptions {
-  std::string path;          // a run's folder, or a text to train on; empty: the run that came with the program
-  std::string station = {};  // "HOST:PORT" of a training elsewhere that is watched instead; empty: none
+  std::string path;         // a run's folder, or a text to train on; empty: the run that came with the program
+  std::string server = {};  // "HOST:PORT" of a training elsewhere that is watched instead; empty: none
 };
 int window(const WindowOptions& options);  // only with the window
 

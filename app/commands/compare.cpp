@@ -8,17 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/model_comparison.h"
 #include "commands/attention_json.h"
 #include "commands/commands.h"
 #include "commands/progress.h"
 #include "commands/say.h"
 #include "engine/torch_engine.h"
 #include "evaluation/evaluation.h"
-#include "measures/model_comparison.h"
 #include "plain/comparison.h"
 #include "plain/metrics.h"
 #include "plain/spread.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "storage/comparison_folder.h"
 
 namespace attnscope {
@@ -30,7 +30,7 @@ struct OpenedRun {
   std::string folder;
   std::unique_ptr<TorchEngine> engine;
   RunOpened run;
-  Snapshot look = {};
+  Snapshot inspection = {};
 
   const Config& config() const { return run.config; }
 };
@@ -120,19 +120,19 @@ Json scores_json(OpenedRun& a, OpenedRun& b, const CompareOptions& options) {
 
 // ---- looks
 
-Json parted_json(const std::optional<PartedPiece>& piece) {
-  if (!piece) return {};
-  return {{"piece", piece->token.piece},
-          {"probability", piece->probability},
-          {"in_other", piece->in_other ? Json(*piece->in_other) : Json()}};
+Json parted_json(const std::optional<PartedPiece>& token) {
+  if (!token) return {};
+  return {{"piece", token->token.text},
+          {"probability", token->probability},
+          {"in_other", token->in_other ? Json(*token->in_other) : Json()}};
 }
 
 Json outputs_json(const OpenedRun& a, const OpenedRun& b) {
-  const ComparedOutputs outputs = compare_outputs(a.look, b.look);
+  const ComparedOutputs outputs = compare_outputs(a.inspection, b.inspection);
   if (!outputs.why_not.empty()) return {{"why_not", outputs.why_not}};
   return {{"same", outputs.same()},
-          {"a", a.look.output_text},
-          {"b", b.look.output_text},
+          {"a", a.inspection.output_text},
+          {"b", b.inspection.output_text},
           {"shared_pieces", outputs.shared},
           {"parting", {{"a", parted_json(outputs.a)}, {"b", parted_json(outputs.b)}}},
           {"log_prob_a", number(outputs.log_prob_a)},
@@ -142,12 +142,12 @@ Json outputs_json(const OpenedRun& a, const OpenedRun& b) {
 Json heads_json(const OpenedRun& a, const OpenedRun& b) {
   Json heads = Json::array();
   for (const AttentionPart part : attention_parts) {
-    const AttentionMaps& layers = maps_of(a.look, part);
+    const AttentionMaps& layers = maps_of(a.inspection, part);
     for (int layer = 0; layer < static_cast<int>(layers.size()); ++layer) {
       for (int head = 0; head < static_cast<int>(layers[static_cast<std::size_t>(layer)].size()); ++head) {
         const HeadPlace place{part, layer, head};
-        const ComparedMaps maps = compare_maps(a.look, b.look, place);
-        Json row = {{"head", head_name(place, a.look.model)}};
+        const ComparedMaps maps = compare_maps(a.inspection, b.inspection, place);
+        Json row = {{"head", head_name(place, a.inspection.model)}};
         if (maps.why_not.empty()) {
           row["apart"] = maps.apart;
         } else {
@@ -162,7 +162,7 @@ Json heads_json(const OpenedRun& a, const OpenedRun& b) {
 
 Json positions_json(const OpenedRun& a, const OpenedRun& b) {
   Json tables = Json::array();
-  for (const ComparedPositions& table : compare_positions(a.look, b.look)) {
+  for (const ComparedPositions& table : compare_positions(a.inspection, b.inspection)) {
     if (!table.why_not.empty()) {
       tables.push_back({{"why_not", table.why_not}});
       continue;
@@ -174,9 +174,9 @@ Json positions_json(const OpenedRun& a, const OpenedRun& b) {
   return tables;
 }
 
-void look(OpenedRun& side, const std::string& source) {
-  look_inside(side.engine->model(), side.engine->tokenizer(), {.text = source},
-              [&](Snapshot latest) { side.look = std::move(latest); }, {});
+void inspect(OpenedRun& side, const std::string& source) {
+  inspect_model(side.engine->model(), side.engine->tokenizer(), {.text = source},
+                [&](Snapshot latest) { side.inspection = std::move(latest); }, {});
 }
 
 Json side_json(const OpenedRun& side) {
@@ -250,8 +250,8 @@ int compare(const CompareOptions& options) {
   const ComparedRuns folders = named_runs(options);
   OpenedRun a = opened(folders.a.string(), std::make_unique<TorchEngine>());
   OpenedRun b = opened(folders.b.string(), a.engine->sibling());
-  look(a, options.source);
-  look(b, options.source);
+  inspect(a, options.source);
+  inspect(b, options.source);
   const Json json = comparison_json(a, b, options);
   if (options.json) {
     fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));

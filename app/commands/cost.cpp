@@ -25,15 +25,15 @@ ModelConfig model_of(const CostOptions& options) {
   return config.model;
 }
 
-nlohmann::json to_json(const CostLook& look) {
-  nlohmann::json json = {{"d_model", look.d_model},
-                         {"heads", look.heads},
-                         {"cell", look.cell},
+nlohmann::json to_json(const CostResult& inspection) {
+  nlohmann::json json = {{"d_model", inspection.d_model},
+                         {"heads", inspection.heads},
+                         {"cell", inspection.cell},
                          {"kernel", cost_kernel},
-                         {"device", look.device},
-                         {"crossing", crossing(look.d_model)},
-                         {"processor_share", look.processor_share}};
-  for (const CostCurve& curve : look.curves) {
+                         {"device", inspection.device},
+                         {"crossing", crossing(inspection.d_model)},
+                         {"processor_share", inspection.processor_share}};
+  for (const CostCurve& curve : inspection.curves) {
     const LayerComplexity& of = complexity(curve.layer);
     nlohmann::json layer = {{"layer", of.name},
                             {"operations", of.operations},
@@ -53,10 +53,11 @@ nlohmann::json to_json(const CostLook& look) {
   return json;
 }
 
-void print(const CostLook& look) {
-  fmt::print("d_model {}, {} heads, {}, kernel {}, {}; scores cost as much as projections at n = {}\n", look.d_model,
-             look.heads, look.cell, cost_kernel, look.device, crossing(look.d_model));
-  for (const CostCurve& curve : look.curves) {
+void print(const CostResult& inspection) {
+  fmt::print("d_model {}, {} heads, {}, kernel {}, {}; scores cost as much as projections at n = {}\n",
+             inspection.d_model, inspection.heads, inspection.cell, cost_kernel, inspection.device,
+             crossing(inspection.d_model));
+  for (const CostCurve& curve : inspection.curves) {
     const LayerComplexity& of = complexity(curve.layer);
     fmt::print("{:<15} {} operations, {} sequential, path {}; time ~ n^{:.2f}, memory ~ n^{:.2f}\n", of.name,
                of.operations, of.sequential, of.path, time_exponent(curve), memory_exponent(curve));
@@ -71,14 +72,15 @@ void print(const CostLook& look) {
 
 int cost(const CostOptions& options) {
   ProgressLine line;
-  const CostLook look = measure_costs(model_of(options), {.longest = options.longest, .seconds = options.seconds},
-                                      [&](double fraction) { line.show("Measuring", fraction); });
+  const CostResult inspection =
+      measure_costs(model_of(options), {.longest = options.longest, .seconds = options.seconds},
+                    [&](double fraction) { line.show("Measuring", fraction); });
   line.clear();
-  if (const std::string warning = disturbed(look); !warning.empty()) say("{}", warning);
+  if (const std::string warning = disturbed(inspection); !warning.empty()) say("{}", warning);
   if (options.json) {
-    fmt::print("{}\n", to_json(look).dump());
+    fmt::print("{}\n", to_json(inspection).dump());
   } else {
-    print(look);
+    print(inspection);
   }
   return 0;
 }

@@ -8,13 +8,13 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "analysis/embedding_measures.h"
 #include "commands/attention_json.h"
 #include "commands/commands.h"
 #include "commands/opening.h"
 #include "commands/progress.h"
 #include "corpus/words.h"
 #include "engine/torch_engine.h"
-#include "measures/embedding_measures.h"
 #include "plain/config.h"
 #include "probe/tensors.h"
 
@@ -41,7 +41,7 @@ std::array<std::string, 3> analogy_from(const std::string& text) {
 
 Json neighbour_json(const Vocabulary& vocabulary, const Neighbour& neighbour) {
   return {{"id", neighbour.id},
-          {"piece", vocabulary.pieces[static_cast<std::size_t>(neighbour.id)]},
+          {"piece", vocabulary.tokens[static_cast<std::size_t>(neighbour.id)]},
           {"cosine", neighbour.cosine}};
 }
 
@@ -54,7 +54,7 @@ Json neighbours_json(const Vocabulary& vocabulary, const std::vector<Neighbour>&
 void print_neighbours(const Vocabulary& vocabulary, const std::vector<Neighbour>& list) {
   int rank = 0;
   for (const auto& [id, cosine] : list)
-    fmt::print("{:>4}  {:>7.4f}  {}\n", ++rank, cosine, vocabulary.pieces[static_cast<std::size_t>(id)]);
+    fmt::print("{:>4}  {:>7.4f}  {}\n", ++rank, cosine, vocabulary.tokens[static_cast<std::size_t>(id)]);
 }
 
 // ---- analogies between men and women that the built-in corpus has
@@ -72,18 +72,18 @@ AnalogyScores score_analogies(const Vocabulary& vocabulary, const Matrix& vector
   const std::vector<float> norms = row_norms(vectors);
   std::vector<GenderPair> pairs;
   for (const GenderPair& pair : gender_pairs()) {
-    const bool whole = find_piece(vocabulary, pair.man) >= 0 && find_piece(vocabulary, pair.woman) >= 0;
+    const bool whole = find_token(vocabulary, pair.man) >= 0 && find_token(vocabulary, pair.woman) >= 0;
     if (whole) pairs.push_back(pair);
     for (const std::string_view word : {pair.man, pair.woman})
-      if (find_piece(vocabulary, word) < 0) scores.left_out.push_back(word);
+      if (find_token(vocabulary, word) < 0) scores.left_out.push_back(word);
   }
   for (const GenderPair& from : pairs) {
     for (const GenderPair& to : pairs) {
       if (from.man == to.man) continue;
-      const std::array ids = {find_piece(vocabulary, from.man), find_piece(vocabulary, to.man),
-                              find_piece(vocabulary, from.woman)};
+      const std::array ids = {find_token(vocabulary, from.man), find_token(vocabulary, to.man),
+                              find_token(vocabulary, from.woman)};
       const std::vector<float> query = analogy_vector(vectors, ids[0], ids[1], ids[2]);
-      const int rank = rank_of(vectors, norms, query, ids, find_piece(vocabulary, to.woman));
+      const int rank = rank_of(vectors, norms, query, ids, find_token(vocabulary, to.woman));
       ++scores.asked;
       if (rank == 1) ++scores.first;
       if (rank >= 1 && rank <= good_rank) ++scores.good;
@@ -101,21 +101,21 @@ double percent(int part, int whole) {
 
 // ---- what was asked, as JSON and as text
 
-Json overview(TorchEngine& engine, const EmbeddingLook& look, bool print) {
-  const EmbeddingMap& map = *look.map;
+Json overview(TorchEngine& engine, const EmbeddingResult& inspection, bool print) {
+  const EmbeddingMap& map = *inspection.map;
   const auto distance = [&](double share) {
     if (map.distances.empty()) return 0.0F;
     return map.distances[static_cast<std::size_t>(share * static_cast<double>(map.distances.size() - 1))];
   };
-  Json json = {{"pieces", look.vocabulary->pieces.size()},
-               {"width", look.width},
+  Json json = {{"pieces", inspection.vocabulary->tokens.size()},
+               {"width", inspection.width},
                {"shares_of_variance", map.shares},
                {"distances",
                 {{"one_hot", std::numbers::sqrt2}, {"median", distance(0.5)}, {"nearest_1_percent", distance(0.01)}}},
-               {"recorded_steps", look.recorded_steps}};
+               {"recorded_steps", inspection.recorded_steps}};
   if (print) {
-    fmt::print("{} of {} tokens × {}, step {}\n", matrix_title(look.matrix, engine.config().model),
-               look.vocabulary->pieces.size(), look.width, look.step);
+    fmt::print("{} of {} tokens × {}, step {}\n", matrix_title(inspection.matrix, engine.config().model),
+               inspection.vocabulary->tokens.size(), inspection.width, inspection.step);
     if (map.shares.size() > 1)
       fmt::print("first two principal components: {:.1f} % and {:.1f} % of the variance\n", 100 * map.shares[0],
                  100 * map.shares[1]);
@@ -125,7 +125,8 @@ Json overview(TorchEngine& engine, const EmbeddingLook& look, bool print) {
         distance(0.5), distance(0.01), std::numbers::sqrt2);
   }
   if (!is_english_french(engine.config().corpus)) return json;
-  const AnalogyScores scores = score_analogies(*look.vocabulary, to_matrix(engine.model().embedding_rows(look.matrix)));
+  const AnalogyScores scores =
+      score_analogies(*inspection.vocabulary, to_matrix(engine.model().embedding_rows(inspection.matrix)));
   json["analogies"] = {{"asked", scores.asked},
                        {"rank_1", scores.first},
                        {fmt::format("rank_{}_or_better", good_rank), scores.good},
@@ -140,38 +141,39 @@ Json overview(TorchEngine& engine, const EmbeddingLook& look, bool print) {
   return json;
 }
 
-Json neighbours(const EmbeddingLook& look, bool print) {
-  const Vocabulary& vocabulary = *look.vocabulary;
-  Json json = {{"piece", vocabulary.pieces[static_cast<std::size_t>(look.chosen)]},
-               {"nearest", neighbours_json(vocabulary, look.neighbours.nearest)}};
-  if (print) print_neighbours(vocabulary, look.neighbours.nearest);
-  if (look.earlier.nearest.empty()) return json;
-  json["earlier"] = {{"step", look.earlier.step}, {"nearest", neighbours_json(vocabulary, look.earlier.nearest)}};
+Json neighbours(const EmbeddingResult& inspection, bool print) {
+  const Vocabulary& vocabulary = *inspection.vocabulary;
+  Json json = {{"piece", vocabulary.tokens[static_cast<std::size_t>(inspection.chosen)]},
+               {"nearest", neighbours_json(vocabulary, inspection.neighbours.nearest)}};
+  if (print) print_neighbours(vocabulary, inspection.neighbours.nearest);
+  if (inspection.earlier.nearest.empty()) return json;
+  json["earlier"] = {{"step", inspection.earlier.step},
+                     {"nearest", neighbours_json(vocabulary, inspection.earlier.nearest)}};
   if (print) {
-    fmt::print("at step {}:\n", look.earlier.step);
-    print_neighbours(vocabulary, look.earlier.nearest);
+    fmt::print("at step {}:\n", inspection.earlier.step);
+    print_neighbours(vocabulary, inspection.earlier.nearest);
   }
   return json;
 }
 
-Json senses(const SenseLook& look, bool print) {
-  std::vector<int> counts(look.groups.size());
-  for (const Occurrence& occurrence : look.occurrences) ++counts[static_cast<std::size_t>(occurrence.group)];
+Json senses(const SenseResult& inspection, bool print) {
+  std::vector<int> counts(inspection.groups.size());
+  for (const Occurrence& occurrence : inspection.occurrences) ++counts[static_cast<std::size_t>(occurrence.group)];
   Json groups = Json::array();
   for (std::size_t i = 0; i < counts.size(); ++i)
-    groups.push_back({{"name", look.groups[i]}, {"sentences", counts[i]}});
+    groups.push_back({{"name", inspection.groups[i]}, {"sentences", counts[i]}});
   Json layers = Json::array();
-  for (const SenseLayer& layer : look.layers)
+  for (const SenseLayer& layer : inspection.layers)
     layers.push_back({{"name", layer.name}, {"separation", layer.separation}, {"shares_of_variance", layer.shares}});
   if (print) {
-    fmt::print("{} in {} sentences, grouped by {}{}\n", look.piece, look.occurrences.size(), look.grouped_by,
-               look.lowered ? "; lowercased in all of them" : "");
-    for (std::size_t i = 0; i < counts.size(); ++i) fmt::print("  {:>4}  {}\n", counts[i], look.groups[i]);
+    fmt::print("{} in {} sentences, grouped by {}{}\n", inspection.token, inspection.occurrences.size(),
+               inspection.grouped_by, inspection.lowered ? "; lowercased in all of them" : "");
+    for (std::size_t i = 0; i < counts.size(); ++i) fmt::print("  {:>4}  {}\n", counts[i], inspection.groups[i]);
     fmt::print("separation (mean silhouette, −1 to 1):\n");
-    for (const SenseLayer& layer : look.layers) fmt::print("  {:>6.3f}  {}\n", layer.separation, layer.name);
+    for (const SenseLayer& layer : inspection.layers) fmt::print("  {:>6.3f}  {}\n", layer.separation, layer.name);
   }
-  return {{"word", look.word},     {"piece", look.piece}, {"lowered", look.lowered},
-          {"by", look.grouped_by}, {"groups", groups},    {"layers", layers}};
+  return {{"word", inspection.word},     {"piece", inspection.token}, {"lowered", inspection.lowered},
+          {"by", inspection.grouped_by}, {"groups", groups},          {"layers", layers}};
 }
 
 void refuse_if_any(const char* option, const std::string& problem) {
@@ -186,23 +188,24 @@ int embeddings(const EmbeddingsOptions& options) {
   ProgressLine line;
   TorchEngine engine;
   open_run(engine, options.run, line);
-  const std::shared_ptr<const EmbeddingLook> look = engine.embeddings(wanted);
-  if (!look->problem.empty()) throw std::runtime_error(look->problem);
-  refuse_if_any("--neighbours", look->chosen_problem);
-  refuse_if_any("--analogy", look->analogy_problem);
+  const std::shared_ptr<const EmbeddingResult> inspection = engine.embeddings(wanted);
+  if (!inspection->problem.empty()) throw std::runtime_error(inspection->problem);
+  refuse_if_any("--neighbours", inspection->chosen_problem);
+  refuse_if_any("--analogy", inspection->analogy_problem);
   const bool print = !options.json;
-  Json json = {{"step", look->step}, {"table", matrix_title(look->matrix, engine.config().model)}};
-  if (!options.neighbours.empty()) json["neighbours"] = neighbours(*look, print);
+  Json json = {{"step", inspection->step}, {"table", matrix_title(inspection->matrix, engine.config().model)}};
+  if (!options.neighbours.empty()) json["neighbours"] = neighbours(*inspection, print);
   if (!options.analogy.empty()) {
-    json["analogy"] = {{"asked", options.analogy}, {"answers", neighbours_json(*look->vocabulary, look->answers)}};
-    if (print) print_neighbours(*look->vocabulary, look->answers);
+    json["analogy"] = {{"asked", options.analogy},
+                       {"answers", neighbours_json(*inspection->vocabulary, inspection->answers)}};
+    if (print) print_neighbours(*inspection->vocabulary, inspection->answers);
   }
   if (!options.senses.empty()) {
-    const std::shared_ptr<const SenseLook> seen = engine.senses(options.senses, {});
+    const std::shared_ptr<const SenseResult> seen = engine.senses(options.senses, {});
     refuse_if_any("--senses", seen->problem);
     json["senses"] = senses(*seen, print);
   }
-  if (json.size() == 2) json.update(overview(engine, *look, print));
+  if (json.size() == 2) json.update(overview(engine, *inspection, print));
   if (options.json) fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "circuit/corpus_twins.h"
+#include "circuit/corpus_contrasts.h"
 #include "circuit/score_split.h"
 #include "circuit/search.h"
 #include "circuit/sweep.h"
@@ -32,7 +32,7 @@ std::vector<std::string> two_words(const std::string& text) {
 }
 
 // The words called so, of which there must be some.
-std::vector<int> slots_named(const TwinFacts& facts, const std::string& text, const char* option) {
+std::vector<int> slots_named(const ContrastFacts& facts, const std::string& text, const char* option) {
   std::vector<int> slots;
   for (const std::string_view name : split(text, ",")) {
     const std::size_t before = slots.size();
@@ -43,10 +43,10 @@ std::vector<int> slots_named(const TwinFacts& facts, const std::string& text, co
   return slots;
 }
 
-std::vector<TwinQuestion> pairs_in(const std::string& path) {
+std::vector<ContrastQuestion> pairs_in(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw ConfigError(fmt::format("--pairs: cannot read {}", path));
-  std::vector<TwinQuestion> pairs;
+  std::vector<ContrastQuestion> pairs;
   for (std::string line; std::getline(in, line);) {
     const auto [clean, corrupted] = halves(line, "\t");
     if (!clean.empty()) pairs.push_back({std::string(clean), std::string(corrupted), {}});
@@ -55,17 +55,17 @@ std::vector<TwinQuestion> pairs_in(const std::string& path) {
 }
 
 // Many pairs of one kind, the pair asked about among them or not.
-CorpusCases counted_over(TorchEngine& engine, const ExplainOptions& options, const TwinQuestion& question,
-                         const TwinFacts& facts, ProgressLine& line) {
-  std::vector<TwinQuestion> twins;
+CorpusCases counted_over(TorchEngine& engine, const ExplainOptions& options, const ContrastQuestion& question,
+                         const ContrastFacts& facts, ProgressLine& line) {
+  std::vector<ContrastQuestion> contrasts;
   if (!options.pairs.empty()) {
-    twins = pairs_in(options.pairs);
+    contrasts = pairs_in(options.pairs);
   } else {
     if (!engine.corpus())
       throw std::runtime_error("the run's corpus is no longer available: pass the pairs with --pairs");
-    twins = twins_like(*engine.corpus(), question);
+    contrasts = contrasts_like(*engine.corpus(), question);
   }
-  CorpusCases found = cases_like(engine.model(), engine.tokenizer(), facts, twins,
+  CorpusCases found = cases_like(engine.model(), engine.tokenizer(), facts, contrasts,
                                  [&](double fraction) { line.show("Running the model on the pairs", fraction); });
   if (found.cases.empty()) {
     throw NoDifference(
@@ -84,34 +84,34 @@ std::string tally_text(const Tally& tally) {
   return fmt::format("{:.3f} of the effect, flips {} of {}", tally.share(), tally.turned(), 2 * tally.cases);
 }
 
-void print_hop(const Circuit& circuit, const Hop& hop) {
+void print_edge(const Circuit& circuit, const CircuitEdge& edge) {
   std::vector<std::string> members;
-  const bool of_words = hop.part == circuit.reader;
-  for (const HeadRow& member : hop.members) {
+  const bool of_words = edge.part == circuit.reader;
+  for (const HeadRow& member : edge.members) {
     const std::string at = of_words ? circuit.slots[static_cast<std::size_t>(member.slot)]
                                     : std::string(member.slot == 0 ? "the step" : "earlier");
     members.push_back(fmt::format("head {} at {}", member.head + 1, at));
   }
-  fmt::print("{} layer {}: {} {}\n    {}; all heads of the layer: {}\n", part_name(hop.part), hop.layer + 1,
+  fmt::print("{} layer {}: {} {}\n    {}; all heads of the layer: {}\n", part_name(edge.part), edge.layer + 1,
              fmt::join(members, ", "),
-             hop.kind == ChangeKind::exchange ? "— attention weights swapped between " + words_text(circuit, hop.read)
-             : hop.read.empty()               ? std::string()
-                                              : "— attends to " + words_text(circuit, hop.read),
-             tally_text(hop.together), tally_text(hop.all));
-  for (const Way& way : hop.ways) {
-    if (way.kind == hop.kind) continue;
+             edge.kind == ChangeKind::exchange ? "— attention weights swapped between " + words_text(circuit, edge.read)
+             : edge.read.empty()               ? std::string()
+                                               : "— attends to " + words_text(circuit, edge.read),
+             tally_text(edge.together), tally_text(edge.all));
+  for (const Way& way : edge.ways) {
+    if (way.kind == edge.kind) continue;
     const std::string name = way.kind == ChangeKind::zero   ? "zero ablation"
                              : way.kind == ChangeKind::mean ? "mean ablation"
-                             : way.kind == ChangeKind::twin
+                             : way.kind == ChangeKind::contrast
                                  ? "patched from the other sentence"
                                  : "attention weights swapped between " + words_text(circuit, way.words);
     fmt::print("    {}: {}\n", name, tally_text(way.tally));
   }
-  if (const std::string why = why_not_one(hop); !why.empty()) fmt::print("    {}\n", why);
+  if (const std::string why = why_not_one(edge); !why.empty()) fmt::print("    {}\n", why);
 }
 
 // Of every head of the circuit that reads the sentence, each once.
-std::vector<ScoreSplit> scores_of(const TwinRuns& runs, const Circuit& circuit, const TwinQuestion& question,
+std::vector<ScoreSplit> scores_of(const ContrastRuns& runs, const Circuit& circuit, const ContrastQuestion& question,
                                   const std::string& words) {
   if (runs.facts().recurrent) throw ConfigError("--score: a recurrent network has no heads with scores to decompose");
   const std::vector<int> slots = slots_named(runs.facts(), words, "--score");
@@ -120,12 +120,12 @@ std::vector<ScoreSplit> scores_of(const TwinRuns& runs, const Circuit& circuit, 
         "--score: \"{}\" does not have the form FROM,TO or FROM,TO,OTHER, with words that occur once in the sentence",
         words));
   std::vector<ScoreSplit> splits;
-  for (const Hop& hop : circuit.hops) {
-    if (hop.part != circuit.reader) continue;
-    for (const int head : hop.heads()) {
+  for (const CircuitEdge& edge : circuit.edges) {
+    if (edge.part != circuit.reader) continue;
+    for (const int head : edge.heads()) {
       const int other = slots.size() == 3 ? slots[2] : -1;
       splits.push_back(
-          split_score(runs, {question, Twin::clean, {hop.part, hop.layer, head}, slots[0], slots[1], other}));
+          split_score(runs, {question, ContrastSide::clean, {edge.part, edge.layer, head}, slots[0], slots[1], other}));
     }
   }
   return splits;
@@ -151,27 +151,28 @@ void print_circuit(const Circuit& circuit) {
     fmt::print("position after layer {}: {} — {}; all other positions {:.3f}\n", place.layer,
                words_text(circuit, place.slots), tally_text(place.together), place.rest.share());
   }
-  for (const Hop& hop : circuit.hops) print_hop(circuit, hop);
+  for (const CircuitEdge& edge : circuit.edges) print_edge(circuit, edge);
   for (const Decoy& decoy : circuit.decoys) {
     fmt::print("decoy: {} layer {} head {} attends from {} to {} (weight {:.2f}, for the other sentence {:.2f}) — {}\n",
                part_name(decoy.place.part), decoy.place.layer + 1, decoy.place.head + 1,
-               words_text(circuit, {decoy.from}), words_text(circuit, {decoy.to}), decoy.weight, decoy.twin_weight,
+               words_text(circuit, {decoy.from}), words_text(circuit, {decoy.to}), decoy.weight, decoy.corrupted_weight,
                tally_text(decoy.effect));
   }
 }
 
-void print_facts(const TwinFacts& facts) {
-  for (const TwinRun* run : {&facts.clean, &facts.corrupted})
-    fmt::print("{}\n  → {}\n  log p({}) − log p({}) = {:.4f}\n", run->text, run->output, without_mark(facts.a.piece),
-               without_mark(facts.b.piece), run->margin);
+void print_facts(const ContrastFacts& facts) {
+  for (const ContrastRun* run : {&facts.clean, &facts.corrupted})
+    fmt::print("{}\n  → {}\n  log p({}) − log p({}) = {:.4f}\n", run->text, run->output, without_mark(facts.a.token),
+               without_mark(facts.b.text), run->margin);
 }
 
-void print_formation(const Formation& formation, const TwinFacts& facts) {
-  fmt::print("effect by step, in nats of log p({}) − log p({}):\n{:>8}  {:>10}", without_mark(facts.a.piece),
-             without_mark(facts.b.piece), "", "difference");
+void print_formation(const Formation& formation, const ContrastFacts& facts) {
+  fmt::print("effect by step, in nats of log p({}) − log p({}):\n{:>8}  {:>10}", without_mark(facts.a.token),
+             without_mark(facts.b.text), "", "difference");
   const Circuit& circuit = formation.of;
   if (!circuit.places.empty()) fmt::print("  {:>10}", "position");
-  for (const Hop& hop : circuit.hops) fmt::print("  {:>10}", fmt::format("{} {}", part_name(hop.part), hop.layer + 1));
+  for (const CircuitEdge& edge : circuit.edges)
+    fmt::print("  {:>10}", fmt::format("{} {}", part_name(edge.part), edge.layer + 1));
   fmt::print("\n");
   for (const FormationPoint& point : formation.points) {
     fmt::print("{:8}  {:10.2f}", point.step, point.difference);
@@ -181,29 +182,29 @@ void print_formation(const Formation& formation, const TwinFacts& facts) {
 }
 
 void print_explanation(const ExplainOptions& options) {
-  const TwinQuestion question{options.clean, options.corrupted, two_words(options.between)};
+  const ContrastQuestion question{options.clean, options.corrupted, two_words(options.between)};
   ProgressLine line;
   TorchEngine engine;
   open_run(engine, options.run, line);
   const auto show = [&](double fraction) { line.show("Searching for the circuit", fraction); };
-  const auto runs = std::make_shared<const TwinRuns>(engine.model(), engine.tokenizer(), question);
-  const TwinFacts& facts = runs->facts();
+  const auto runs = std::make_shared<const ContrastRuns>(engine.model(), engine.tokenizer(), question);
+  const ContrastFacts& facts = runs->facts();
   if (!options.json) print_facts(facts);
   nlohmann::ordered_json json = facts_json(facts);
   json["step"] = engine.steps_done();
 
   const bool over_many = options.corpus || !options.pairs.empty();
-  std::vector<TwinCase> cases;
+  std::vector<ContrastCase> cases;
   if (over_many) {
     CorpusCases found = counted_over(engine, options, question, facts, line);
     json["pairs"] = pairs_json(found);
     cases = std::move(found.cases);
   } else {
     cases = {case_of(runs)};
-    json["sweeps"] = {{"denoising", sweep_json(sweep(*runs, Twin::corrupted, ChangeKind::twin))},
-                      {"noising", sweep_json(sweep(*runs, Twin::clean, ChangeKind::twin))},
-                      {"zero", sweep_json(sweep(*runs, Twin::clean, ChangeKind::zero))},
-                      {"mean", sweep_json(sweep(*runs, Twin::clean, ChangeKind::mean))}};
+    json["sweeps"] = {{"denoising", sweep_json(sweep(*runs, ContrastSide::corrupted, ChangeKind::contrast))},
+                      {"noising", sweep_json(sweep(*runs, ContrastSide::clean, ChangeKind::contrast))},
+                      {"zero", sweep_json(sweep(*runs, ContrastSide::clean, ChangeKind::zero))},
+                      {"mean", sweep_json(sweep(*runs, ContrastSide::clean, ChangeKind::mean))}};
   }
   const Circuit circuit = find_circuit(cases, show);
   json["circuit"] = circuit_json(circuit);

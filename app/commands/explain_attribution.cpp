@@ -32,8 +32,8 @@ std::string part_text(const LogitPart& part, const ModelConfig& model) {
   return {};
 }
 
-nlohmann::ordered_json methods_json(const AttributionLook& look, std::size_t head) {
-  const std::vector<PieceMethod> methods = piece_methods(look, head);
+nlohmann::ordered_json methods_json(const AttributionResult& inspection, std::size_t head) {
+  const std::vector<TokenMethod> methods = token_methods(inspection, head);
   const Matrix agreement = method_agreement(methods);
   nlohmann::ordered_json json;
   for (std::size_t i = 0; i < methods.size(); ++i) json[methods[i].name] = agreement.at(0, static_cast<int>(i));
@@ -41,63 +41,65 @@ nlohmann::ordered_json methods_json(const AttributionLook& look, std::size_t hea
 }
 
 // Layers and heads are counted from 1.
-nlohmann::ordered_json head_json(const AttributionLook& look, std::size_t head) {
-  const ReadingHead& reading = look.heads[head];
+nlohmann::ordered_json head_json(const AttributionResult& inspection, std::size_t head) {
+  const ReadingHead& reading = inspection.heads[head];
   nlohmann::ordered_json json = {
       {"layer", reading.place.layer + 1}, {"head", reading.place.head + 1}, {"weights", reading.weights}};
   if (!reading.norms.empty()) json["norms"] = reading.norms;
-  json["rank_correlation_with_deletion"] = methods_json(look, head);
+  json["rank_correlation_with_deletion"] = methods_json(inspection, head);
   return json;
 }
 
-nlohmann::ordered_json look_json(const AttributionLook& look, const ModelConfig& model) {
-  nlohmann::ordered_json json = {{"text", look.question.text}, {"written", look.written}, {"token", look.output}};
-  json["logit"] = look.logit;
-  if (!look.parts_problem.empty()) json["parts_problem"] = look.parts_problem;
-  for (const LogitPart& part : look.parts)
+nlohmann::ordered_json inspection_json(const AttributionResult& inspection, const ModelConfig& model) {
+  nlohmann::ordered_json json = {
+      {"text", inspection.question.text}, {"written", inspection.written}, {"token", inspection.output}};
+  json["logit"] = inspection.logit;
+  if (!inspection.parts_problem.empty()) json["parts_problem"] = inspection.parts_problem;
+  for (const LogitPart& part : inspection.parts)
     json["parts"].push_back({{"part", part_text(part, model)}, {"logit", part.logit}});
-  if (!look.parts.empty()) json["parts_sum"] = parts_sum(look);
-  json["pieces"] = look.pieces;
-  json["log_prob"] = look.log_prob;
-  json["deletion"] = look.deletion;
-  json["gradient_input"] = look.gradient_input;
-  json["integrated_gradients"] = {{"values", look.integrated},
-                                  {"baseline_log_prob", look.baseline_log_prob},
-                                  {"points", look.integrated_at},
-                                  {"completeness_error", completeness_error(look)}};
-  if (!look.rollout.empty()) json["rollout"] = look.rollout;
-  for (std::size_t head = 0; head < look.heads.size(); ++head) json["heads"].push_back(head_json(look, head));
-  json["sentence"] = attribution_sentence(look, strongest_head(look));
+  if (!inspection.parts.empty()) json["parts_sum"] = parts_sum(inspection);
+  json["pieces"] = inspection.tokens;
+  json["log_prob"] = inspection.log_prob;
+  json["deletion"] = inspection.deletion;
+  json["gradient_input"] = inspection.gradient_input;
+  json["integrated_gradients"] = {{"values", inspection.integrated},
+                                  {"baseline_log_prob", inspection.baseline_log_prob},
+                                  {"points", inspection.integrated_at},
+                                  {"completeness_error", completeness_error(inspection)}};
+  if (!inspection.rollout.empty()) json["rollout"] = inspection.rollout;
+  for (std::size_t head = 0; head < inspection.heads.size(); ++head)
+    json["heads"].push_back(head_json(inspection, head));
+  json["sentence"] = attribution_sentence(inspection, strongest_head(inspection));
   return json;
 }
 
-void print_parts(const AttributionLook& look, const ModelConfig& model) {
-  if (!look.parts_problem.empty()) return fmt::print("{}\n", look.parts_problem);
-  std::vector<LogitPart> parts = look.parts;
+void print_parts(const AttributionResult& inspection, const ModelConfig& model) {
+  if (!inspection.parts_problem.empty()) return fmt::print("{}\n", inspection.parts_problem);
+  std::vector<LogitPart> parts = inspection.parts;
   std::ranges::sort(parts, std::ranges::greater(), [](const LogitPart& part) { return std::abs(part.logit); });
-  fmt::print("logit {:.4f} = {:.4f}, the sum of {} components; the largest:\n", look.logit, parts_sum(look),
+  fmt::print("logit {:.4f} = {:.4f}, the sum of {} components; the largest:\n", inspection.logit, parts_sum(inspection),
              parts.size());
   parts.resize(std::min(parts.size(), parts_printed));
   for (const LogitPart& part : parts) fmt::print("  {:16} {:+9.4f}\n", part_text(part, model), part.logit);
 }
 
-void print_pieces(const AttributionLook& look, const ModelConfig& model) {
-  const std::size_t head = strongest_head(look);
-  const std::vector<PieceMethod> methods = piece_methods(look, head);
+void print_tokens(const AttributionResult& inspection, const ModelConfig& model) {
+  const std::size_t head = strongest_head(inspection);
+  const std::vector<TokenMethod> methods = token_methods(inspection, head);
   fmt::print(
       "log p {:.4f}, with unknown tokens as input {:.4f}; integrated gradients sum to the difference with an error of "
       "{:.2f} %\n",
-      look.log_prob, look.baseline_log_prob, 100 * completeness_error(look));
-  if (head < look.heads.size())
-    fmt::print("attention weights and norms of {}\n", head_name(look.heads[head].place, model));
+      inspection.log_prob, inspection.baseline_log_prob, 100 * completeness_error(inspection));
+  if (head < inspection.heads.size())
+    fmt::print("attention weights and norms of {}\n", head_name(inspection.heads[head].place, model));
   for (std::size_t i = 0; i < methods.size(); ++i) fmt::print("  {}: {}\n", i + 1, methods[i].name);
   fmt::print("{:16}", "");
   for (std::size_t i = 0; i < methods.size(); ++i) fmt::print(" {:>8}", i + 1);
-  for (std::size_t piece = 0; piece < look.pieces.size(); ++piece) {
-    fmt::print("\n{:16}", without_mark(look.pieces[piece]));
-    for (const PieceMethod& method : methods) fmt::print(" {:8.3f}", method.values[piece]);
+  for (std::size_t token = 0; token < inspection.tokens.size(); ++token) {
+    fmt::print("\n{:16}", without_mark(inspection.tokens[token]));
+    for (const TokenMethod& method : methods) fmt::print(" {:8.3f}", method.values[token]);
   }
-  fmt::print("\n{}\n", attribution_sentence(look, head));
+  fmt::print("\n{}\n", attribution_sentence(inspection, head));
 }
 
 }  // namespace
@@ -106,21 +108,22 @@ void print_attribution(const ExplainOptions& options) {
   ProgressLine line;
   TorchEngine engine;
   open_run(engine, options.run, line);
-  const AttributionLook look =
-      look_at_attribution(engine.model(), engine.tokenizer(), {options.clean, options.token},
+  const AttributionResult inspection =
+      inspect_attribution(engine.model(), engine.tokenizer(), {options.clean, options.token},
                           [&](double fraction) { line.show("Decomposing the output", fraction); });
   line.clear();
-  if (!look.problem.empty()) throw std::runtime_error(look.problem);
+  if (!inspection.problem.empty()) throw std::runtime_error(inspection.problem);
   const ModelConfig& model = engine.model().config();
   if (options.json)
-    return fmt::print("{}\n",
-                      look_json(look, model).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    return fmt::print(
+        "{}\n",
+        inspection_json(inspection, model).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   std::string written;
-  for (const std::string& piece : look.written) written += fmt::format(" {}", without_mark(piece));
-  fmt::print("{}\n\u2192{}\n\u201C{}\u201D:\n", look.question.text, written,
-             without_mark(look.written[static_cast<std::size_t>(look.output)]));
-  print_parts(look, model);
-  print_pieces(look, model);
+  for (const std::string& token : inspection.written) written += fmt::format(" {}", without_mark(token));
+  fmt::print("{}\n\u2192{}\n\u201C{}\u201D:\n", inspection.question.text, written,
+             without_mark(inspection.written[static_cast<std::size_t>(inspection.output)]));
+  print_parts(inspection, model);
+  print_tokens(inspection, model);
 }
 
 }  // namespace attnscope

@@ -77,22 +77,23 @@ void check_index(std::string_view where, std::string_view what, int index, std::
   throw ConfigError(fmt::format("{} has no {} {}; allowed: {}", where, what, index, allowed));
 }
 
-void check_reached(const ForcedAttention& forced, const Snapshot& look) {
+void check_in_context(const ForcedAttention& forced, const Snapshot& inspection) {
   const AttentionPart part = forced.place.part;
-  check_index(part_name(part), "query", forced.query, row_tokens(look, part).size());
-  check_index(part_name(part), "key", forced.key, col_tokens(look, part).size());
+  check_index(part_name(part), "query", forced.query, row_tokens(inspection, part).size());
+  check_index(part_name(part), "key", forced.key, col_tokens(inspection, part).size());
   if (part != AttentionPart::decoder || forced.key <= forced.query) return;
   throw ConfigError(fmt::format("decoder query {0} cannot attend to key {1}, which is masked; allowed: 0 to {0}",
                                 forced.query, forced.key));
 }
 
-void check_reached(const ReplacedToken& replaced, const Snapshot& look) {
+void check_in_context(const ReplacedToken& replaced, const Snapshot& inspection) {
   const std::string_view side = replaced.target ? "target" : "source";
-  check_index(side, "token", replaced.position, replaced.target ? look.target_in.size() : look.source.size());
+  check_index(side, "token", replaced.position,
+              replaced.target ? inspection.target_in.size() : inspection.source.size());
   const auto same = [&](const ReplacedToken& other) {
     return other.target == replaced.target && other.position == replaced.position && other.text == replaced.text;
   };
-  if (std::ranges::none_of(look.interventions.replaced, same))
+  if (std::ranges::none_of(inspection.interventions.replaced, same))
     throw ConfigError(
         fmt::format("{}.{}: '{}' gives no token to replace it with", side, replaced.position, replaced.text));
 }
@@ -135,11 +136,12 @@ Interventions interventions_from(const InterventionsText& text, const ModelConfi
   return interventions;
 }
 
-void check_reached(const Interventions& asked, const Snapshot& look) {
-  for (const ForcedAttention& forced : asked.forced) check_reached(forced, look);
+void check_in_context(const Interventions& asked, const Snapshot& inspection) {
+  for (const ForcedAttention& forced : asked.forced) check_in_context(forced, inspection);
   for (const HiddenKeys& hidden : asked.hidden)
-    for (const auto& [query, key] : hidden.cells) check_reached(ForcedAttention{hidden.place, query, key}, look);
-  for (const ReplacedToken& replaced : asked.replaced) check_reached(replaced, look);
+    for (const auto& [query, key] : hidden.cells)
+      check_in_context(ForcedAttention{hidden.place, query, key}, inspection);
+  for (const ReplacedToken& replaced : asked.replaced) check_in_context(replaced, inspection);
 }
 
 }  // namespace attnscope

@@ -29,7 +29,7 @@ AttentionPart part_from(std::string_view name);
 
 // Throws ConfigError if one of the changes that the look was asked for changed nothing in it: a query, a key or a token
 // beyond the sentence, a key that the decoder must not see, a text without a piece.
-void check_reached(const Interventions& asked, const Snapshot& look);
+void check_in_context(const Interventions& asked, const Snapshot& inspection);
 
 // Throws ConfigError if such a model has no such head.
 void check_place(const HeadPlace& place, const ModelConfig& model);

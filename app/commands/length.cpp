@@ -14,12 +14,13 @@
 namespace attnscope {
 namespace {
 
-nlohmann::json to_json(const LengthLook& look) {
-  nlohmann::json json = {{"model", look.model}, {"trained", look.trained}, {"points", nlohmann::json::array()}};
-  if (!look.problem.empty()) json["problem"] = look.problem;
-  for (const LengthPoint& point : look.points) {
+nlohmann::json to_json(const LengthResult& inspection) {
+  nlohmann::json json = {
+      {"model", inspection.model}, {"trained", inspection.trained}, {"points", nlohmann::json::array()}};
+  if (!inspection.problem.empty()) json["problem"] = inspection.problem;
+  for (const LengthPoint& point : inspection.points) {
     nlohmann::json of = {{"length", point.length}, {"nll", point.nll.per_token()}};
-    if (!look.text) {
+    if (!inspection.text) {
       of["pairs"] = point.pairs;
       of["exact_match"] = point.exact_share();
     }
@@ -28,14 +29,15 @@ nlohmann::json to_json(const LengthLook& look) {
   return json;
 }
 
-void print(const LengthLook& look) {
-  fmt::print("{}; trained on lengths up to {} {}\n", look.model, look.trained, look.text ? "tokens" : "words");
-  for (const LengthPoint& point : look.points) {
+void print(const LengthResult& inspection) {
+  fmt::print("{}; trained on lengths up to {} {}\n", inspection.model, inspection.trained,
+             inspection.text ? "tokens" : "words");
+  for (const LengthPoint& point : inspection.points) {
     fmt::print("  {:4}  NLL {:8.4f} nats/token", point.length, point.nll.per_token());
-    if (!look.text) fmt::print("  exact {:6.2f} % of {}", 100 * point.exact_share(), point.pairs);
+    if (!inspection.text) fmt::print("  exact {:6.2f} % of {}", 100 * point.exact_share(), point.pairs);
     fmt::print("\n");
   }
-  if (!look.problem.empty()) fmt::print("{}\n", look.problem);
+  if (!inspection.problem.empty()) fmt::print("{}\n", inspection.problem);
 }
 
 }  // namespace
@@ -46,14 +48,14 @@ int length(const LengthOptions& options) {
   open_run(engine, options.run, line);
   if (!engine.corpus())
     throw CorpusError(fmt::format("the run's corpus, {}, could not be read", engine.config().corpus.source));
-  const LengthLook look =
-      look_at_lengths(engine.model(), engine.tokenizer(), *engine.corpus(), {.pairs_a_length = options.pairs},
+  const LengthResult inspection =
+      measure_lengths(engine.model(), engine.tokenizer(), *engine.corpus(), {.pairs_a_length = options.pairs},
                       [&](double fraction) { line.show("Trying", fraction); });
   line.clear();
   if (options.json) {
-    fmt::print("{}\n", to_json(look).dump());
+    fmt::print("{}\n", to_json(inspection).dump());
   } else {
-    print(look);
+    print(inspection);
   }
   return 0;
 }

@@ -34,7 +34,7 @@ std::filesystem::path config_folder() {
   return folder_of_user("XDG_CONFIG_HOME", ".config");
 }
 
-std::filesystem::path kept_runs_folder() {
+std::filesystem::path autosaves_folder() {
   const std::filesystem::path state = folder_of_user("XDG_STATE_HOME", ".local/state");
   return state.empty() ? state : state / "runs";
 }

@@ -13,7 +13,7 @@ std::filesystem::path shipped_run();
 
 // Where the window keeps runs that nobody saved: $XDG_STATE_HOME/attnscope/runs, else ~/.local/state/attnscope/runs.
 // Empty as config_folder.
-std::filesystem::path kept_runs_folder();
+std::filesystem::path autosaves_folder();
 
 // $XDG_CONFIG_HOME/attnscope, else ~/.config/attnscope. Empty when neither XDG_CONFIG_HOME nor HOME is an absolute
 // path.

@@ -15,17 +15,15 @@ constexpr std::chrono::milliseconds longest_deafness{100};  // for Ctrl-C, and f
 
 }  // namespace
 
-StationOptions station_options(const std::string& address, bool allow_control) {
-  StationOptions options = guarded_station(address, allow_control);
+ServerOptions server_options(const std::string& address, bool allow_control) {
+  ServerOptions options = guarded_server(address, allow_control);
   if (options.token != token_of_environment()) say("to attach a window, set {}={}", token_variable, options.token);
   return options;
 }
 
-ServedTraining::ServedTraining(std::vector<HeldEngine> runs, const StationOptions& station)
-    : allow_control_(station.control),
-      session_(std::move(runs), [this] { bell_.ring(); }),
-      station_(station, session_) {
-  say("serving at {}: open it with attnscope attach", address_text(station_.address()));
+ServedTraining::ServedTraining(std::vector<HeldEngine> runs, const ServerOptions& server)
+    : allow_control_(server.control), session_(std::move(runs), [this] { bell_.ring(); }), server_(server, session_) {
+  say("serving at {}: open it with attnscope attach", address_text(server_.address()));
 }
 
 void ServedTraining::train(const std::function<bool()>& enough, const Tell& tell,
@@ -51,7 +49,7 @@ void ServedTraining::hear(std::vector<Event> events, const Tell& tell,
       failure_ = fmt::format("step {}: {} became NaN or infinite", diverged->step, diverged->what);
     if (const auto* status = std::get_if<Status>(&event)) heed(*status);
   }
-  station_.tell(std::move(events));
+  server_.tell(std::move(events));
 }
 
 // Who watches may have paused it; else nobody would go on.

@@ -7,19 +7,19 @@
 
 #include "plain/channel.h"
 #include "plain/metric_point.h"
-#include "remote/station.h"
+#include "remote/server.h"
 #include "session/session.h"
 
 namespace attnscope {
 
 // Of --serve and --allow-control. Where others can reach the address it has a token: the variable's, or one that is
 // made and said. Throws AddressError, ConfigError, and std::runtime_error where there is no such host.
-StationOptions station_options(const std::string& address, bool allow_control);
+ServerOptions server_options(const std::string& address, bool allow_control);
 
 class ServedTraining {
  public:
   // Says where it can be watched. Throws std::runtime_error where it cannot listen.
-  ServedTraining(std::vector<HeldEngine> runs, const StationOptions& station);
+  ServedTraining(std::vector<HeldEngine> runs, const ServerOptions& server);
 
   using Tell = std::function<void(const MetricPoint& point, bool of_other)>;
 
@@ -37,7 +37,7 @@ class ServedTraining {
   std::string failure_;
   Bell bell_;
   Session session_;
-  Station station_;
+  Server server_;
 };
 
 }  // namespace attnscope

@@ -11,7 +11,7 @@
 #include "evaluation/vocabulary_facts.h"
 #include "export/export.h"
 #include "plain/metrics.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "probe/tensors.h"
 #include "storage/event_file.h"
 #include "storage/file.h"
@@ -37,8 +37,8 @@ void add_spread(EventFile& events, const std::string& tag, std::int64_t step, co
       {spread.least(), spread.largest(), finite, spread.mean * finite, spread.norm * spread.norm, spread.histogram});
 }
 
-void add_spreads(EventFile& events, const TensorsLook& look) {
-  for (const TensorHistory& tensor : look.parameters) {
+void add_spreads(EventFile& events, const TensorsResult& inspection) {
+  for (const TensorHistory& tensor : inspection.parameters) {
     for (const TensorPoint& point : tensor.points) {
       add_spread(events, "weights/" + tensor.name, point.step, point.values);
       add_spread(events, "gradients/" + tensor.name, point.step, point.gradient);
@@ -75,14 +75,14 @@ struct LayerPicture {
   }
 };
 
-void add_attention(EventFile& events, const Snapshot& look, const std::string& text) {
+void add_attention(EventFile& events, const Snapshot& inspection, const std::string& text) {
   for (const AttentionPart part : attention_parts) {
-    const AttentionMaps& maps = maps_of(look, part);
+    const AttentionMaps& maps = maps_of(inspection, part);
     for (std::size_t layer = 0; layer < maps.size(); ++layer) {
       if (maps[layer].empty() || maps[layer].front().empty()) continue;
       const LayerPicture picture(maps[layer]);
-      events.picture(fmt::format("attention/{} {}/{}", part_name(part), layer + 1, text), look.step, picture.width,
-                     picture.height, encode_png(picture.pixels, picture.width, picture.height));
+      events.picture(fmt::format("attention/{} {}/{}", part_name(part), layer + 1, text), inspection.step,
+                     picture.width, picture.height, encode_png(picture.pixels, picture.width, picture.height));
     }
   }
 }
@@ -92,12 +92,12 @@ void add_attention(EventFile& events, TorchEngine& engine, const std::string& so
   for (const PinnedSentence& sentence : pinned)
     for (const Frame& frame : sentence.frames) add_attention(events, *frame, sentence.text);
   if (!pinned.empty()) return;
-  look_inside(engine.model(), engine.tokenizer(), {.text = source},
-              [&](Snapshot look) {
-                look.step = engine.steps_done();
-                if (look.is_whole()) add_attention(events, look, source);
-              },
-              {});
+  inspect_model(engine.model(), engine.tokenizer(), {.text = source},
+                [&](Snapshot inspection) {
+                  inspection.step = engine.steps_done();
+                  if (inspection.is_whole()) add_attention(events, inspection, source);
+                },
+                {});
 }
 
 #else
@@ -125,8 +125,8 @@ std::string rows_text(const Matrix& rows) {
 
 std::string metadata_text(const Vocabulary& vocabulary) {
   std::string text = vocabulary.facts.empty() ? "piece\tnumber\n" : "piece\tnumber\ttimes in the corpus\n";
-  for (std::size_t id = 0; id < vocabulary.pieces.size(); ++id) {
-    text += fmt::format("{}\t{}", cell_text(vocabulary.pieces[id]), id);
+  for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
+    text += fmt::format("{}\t{}", cell_text(vocabulary.tokens[id]), id);
     if (!vocabulary.facts.empty()) text += fmt::format("\t{}", vocabulary.facts[id].count);
     text += '\n';
   }

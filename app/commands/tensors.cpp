@@ -58,23 +58,24 @@ int tensors(const TensorsOptions& options) {
   ProgressLine line;
   TorchEngine engine;
   open_run(engine, options.run, line);
-  const TensorsLook look =
+  const TensorsResult inspection =
       engine.tensors({options.text}, [&](double fraction) { line.show("Reading every tensor", fraction); });
   line.clear();
   if (options.json) {
-    Json json = {{"parameters", Json::array()}, {"activations", Json::array()}, {"findings", findings(look)}};
-    if (!look.no_gradients.empty()) json["no_gradients"] = look.no_gradients;
-    for (const TensorHistory& history : look.parameters) json["parameters"].push_back(tensor_json(history, true));
-    for (const TensorHistory& history : look.activations) json["activations"].push_back(tensor_json(history, false));
+    Json json = {{"parameters", Json::array()}, {"activations", Json::array()}, {"findings", findings(inspection)}};
+    if (!inspection.no_gradients.empty()) json["no_gradients"] = inspection.no_gradients;
+    for (const TensorHistory& history : inspection.parameters) json["parameters"].push_back(tensor_json(history, true));
+    for (const TensorHistory& history : inspection.activations)
+      json["activations"].push_back(tensor_json(history, false));
     fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
     return 0;
   }
   print_header("parameter", true);
-  for (const TensorHistory& history : look.parameters) print_tensor(history, true);
-  if (!look.no_gradients.empty()) fmt::print("{}\n", look.no_gradients);
-  if (!look.activations.empty()) print_header("activation", false);
-  for (const TensorHistory& history : look.activations) print_tensor(history, false);
-  for (const std::string& finding : findings(look)) fmt::print("! {}\n", finding);
+  for (const TensorHistory& history : inspection.parameters) print_tensor(history, true);
+  if (!inspection.no_gradients.empty()) fmt::print("{}\n", inspection.no_gradients);
+  if (!inspection.activations.empty()) print_header("activation", false);
+  for (const TensorHistory& history : inspection.activations) print_tensor(history, false);
+  for (const std::string& finding : findings(inspection)) fmt::print("! {}\n", finding);
   return 0;
 }
 

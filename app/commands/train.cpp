@@ -19,6 +19,8 @@
 #include "commands/say.h"
 #include "commands/served_training.h"
 #include "corpus/random.h"
+#include "distributed/launch.h"
+#include "distributed/ranks.h"
 #include "engine/torch_engine.h"
 #include "kernels/signals.h"
 #include "plain/comparison.h"
@@ -27,12 +29,10 @@
 #include "plain/pairs.h"
 #include "plain/presets.h"
 #include "plain/split.h"
-#include "probe/look_inside.h"
-#include "ranks/launch.h"
-#include "ranks/ranks.h"
+#include "probe/inspect_model.h"
 #include "session/lockstep.h"
 #include "storage/comparison_folder.h"
-#include "storage/held_run.h"
+#include "storage/locked_run.h"
 #include "storage/run_folder.h"
 
 namespace attnscope {
@@ -184,7 +184,7 @@ class NewFolders {
 struct TrainedRun {
   const char* side = "";  // "a" or "b"; empty: it is alone
   std::string folder;
-  std::optional<HeldRun> held = {};  // until it is saved there first
+  std::optional<LockedRun> held = {};  // until it is saved there first
   std::shared_ptr<TorchEngine> engine = {};
 };
 
@@ -240,9 +240,9 @@ class TrainingLoop {
   }
 
   // The same, while others watch from elsewhere.
-  void run_served(std::vector<HeldEngine> engines, const StationOptions& station, ProgressLine& line) {
+  void run_served(std::vector<HeldEngine> engines, const ServerOptions& server, ProgressLine& line) {
     if (over()) return;
-    ServedTraining served(std::move(engines), station);
+    ServedTraining served(std::move(engines), server);
     try {
       served.train(
           // Of several ranks the session says when all have ended.
@@ -315,8 +315,8 @@ class TrainingLoop {
   static void show_pinned(TorchEngine& engine) {
     for (const PinnedSentence& pinned : engine.history().sentences()) {
       std::string written;
-      look_inside(engine.model(), engine.tokenizer(), {.text = pinned.text},
-                  [&](const Snapshot& look) { written = look.output_text; }, {});
+      inspect_model(engine.model(), engine.tokenizer(), {.text = pinned.text},
+                    [&](const Snapshot& inspection) { written = inspection.output_text; }, {});
       tell("  {}\n  → {}", pinned.text, written);
     }
   }
@@ -418,8 +418,8 @@ int status_after(const std::function<void()>& training, ProgressLine& line, cons
 }
 
 int train_runs(const TrainOptions& options, const std::shared_ptr<Ranks>& ranks) {
-  std::optional<StationOptions> station;
-  if (!options.serve.empty() && writes(ranks.get())) station = station_options(options.serve, options.allow_control);
+  std::optional<ServerOptions> server;
+  if (!options.serve.empty() && writes(ranks.get())) server = server_options(options.serve, options.allow_control);
   ProgressLine line;
   const ProgressCallback progress = [&](const Progress& news) {
     stop_if_interrupted();
@@ -455,8 +455,8 @@ int train_runs(const TrainOptions& options, const std::shared_ptr<Ranks>& ranks)
 
   TrainingLoop loop(runs, options, ranks.get());
   const auto training = [&] {
-    if (station)
-      loop.run_served(held_engines(runs, std::move(opened)), *station, line);
+    if (server)
+      loop.run_served(held_engines(runs, std::move(opened)), *server, line);
     else
       loop.run(line);
   };

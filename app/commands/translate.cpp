@@ -71,7 +71,7 @@ class Writer {
                            {"score", hypothesis.score},
                            {"log_prob", hypothesis.log_prob},
                            {"finished", hypothesis.finished},
-                           {"pieces", pieces_json(hypothesis)}};
+                           {"pieces", hypothesis_json(hypothesis)}};
     if (!options_.attention) return made;
     const HypothesisAttention attention = attention_of(engine_.model(), tensor(source), hypothesis);
     made["attention"] = {{"queries", tokens_json(tokens(attention.queries))},
@@ -85,12 +85,12 @@ class Writer {
     for (const Extension& node : tree) {
       nodes.push_back({{"parent", node.parent},
                        {"step", node.step},
-                       {"id", node.piece},
-                       {"piece", engine_.tokenizer().piece(node.piece)},
+                       {"id", node.token},
+                       {"piece", engine_.tokenizer().token(node.token)},
                        {"log_prob", node.log_prob},
                        {"total", node.total},
                        {"score", node.score},
-                       {"fate", describe(node.fate)}});
+                       {"fate", describe(node.state)}});
     }
     return nodes;
   }
@@ -110,16 +110,16 @@ class Writer {
 
   std::vector<Token> tokens(const std::vector<int>& ids) const {
     std::vector<Token> made;
-    for (const int id : ids) made.push_back({id, engine_.tokenizer().piece(id)});
+    for (const int id : ids) made.push_back({id, engine_.tokenizer().token(id)});
     return made;
   }
 
-  nlohmann::json pieces_json(const Hypothesis& hypothesis) const {
+  nlohmann::json hypothesis_json(const Hypothesis& hypothesis) const {
     std::vector<int> ids = hypothesis.ids;
     if (hypothesis.finished) ids.push_back(engine_.config().model.special().end);
-    nlohmann::json pieces = tokens_json(tokens(ids));
-    for (std::size_t i = 0; i < ids.size(); ++i) pieces[i]["log_prob"] = hypothesis.log_probs[i];
-    return pieces;
+    nlohmann::json listed = tokens_json(tokens(ids));
+    for (std::size_t i = 0; i < ids.size(); ++i) listed[i]["log_prob"] = hypothesis.log_probs[i];
+    return listed;
   }
 
   TorchEngine& engine_;

@@ -30,7 +30,7 @@ constexpr int settling_frames = 6;
                   what, eglGetError()));
 }
 
-void draw_frame(Renderer& renderer, Scope& scope, int width, int height, float scale) {
+void draw_frame(Renderer& renderer, AppState& scope, int width, int height, float scale) {
   renderer.draw(scope, scale, [width, height] {
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
@@ -90,7 +90,7 @@ std::vector<std::uint8_t> Offscreen::read() const {
   return rgba;
 }
 
-Picture draw_offscreen(Scope& scope, int width, int height, float scale) {
+Picture draw_offscreen(AppState& scope, int width, int height, float scale) {
   const Offscreen screen(width, height);
   Renderer renderer(find_pinned_fonts());
   prepare_input(ImGui::GetIO());
@@ -98,7 +98,7 @@ Picture draw_offscreen(Scope& scope, int width, int height, float scale) {
   return {width, height, screen.read()};
 }
 
-std::string draw_offscreen_as(Scope& scope, const PictureOrder& order, int width, int height, float scale) {
+std::string draw_offscreen_as(AppState& scope, const PictureOrder& order, int width, int height, float scale) {
   const Offscreen screen(width, height);
   Renderer renderer(find_pinned_fonts());
   prepare_input(ImGui::GetIO());

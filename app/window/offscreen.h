@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "shell/scope.h"
+#include "shell/app_state.h"
 
 namespace attnscope {
 
@@ -42,10 +42,10 @@ struct Picture {
 
 // Draws the window as `scope` has it at a fixed pace of 60 frames a second, until its layout has settled. Fonts are
 // DejaVu, whatever else is installed: the same scope gives the same pixels.
-Picture draw_offscreen(Scope& scope, int width, int height, float scale);
+Picture draw_offscreen(AppState& scope, int width, int height, float scale);
 
 // The same as the file that the order is for.
-std::string draw_offscreen_as(Scope& scope, const PictureOrder& order, int width, int height, float scale);
+std::string draw_offscreen_as(AppState& scope, const PictureOrder& order, int width, int height, float scale);
 
 // The picture as a PNG file.
 std::string png_bytes(const Picture& picture);

@@ -94,9 +94,9 @@ Renderer::~Renderer() {
   ImGui_ImplOpenGL3_Shutdown();
 }
 
-void Renderer::draw(Scope& scope, float content_scale, const std::function<void()>& begin) {
+void Renderer::draw(AppState& scope, float content_scale, const std::function<void()>& begin) {
   const std::optional<PictureOrder> order = next_picture(scope);
-  look_as_wanted(scope, content_scale, order && order->handout ? ThemeName::light : theme_of(scope));
+  inspect_as_requested(scope, content_scale, order && order->handout ? ThemeName::light : theme_of(scope));
   ImGui_ImplOpenGL3_NewFrame();
   free_uploaded_fonts();
   begin();
@@ -144,22 +144,22 @@ std::string Renderer::end_picture(const PictureOrder& order, const PictureArea& 
 }
 
 // Fonts and style are made anew when the scale or the theme has changed, and only then.
-void Renderer::look_as_wanted(const Scope& scope, float content_scale, ThemeName name) {
+void Renderer::inspect_as_requested(const AppState& scope, float content_scale, ThemeName name) {
   const float scale = scope.layout.zoom * (scope.presentation ? presentation_scale(content_scale) : content_scale);
   const bool resized = !styled_ || scale != skin_.scale || scope.presentation != skin_.presentation;
-  const bool new_signs = find_signs(scope);
+  const bool new_glyphs = find_glyphs(scope);
   skin_.presentation = scope.presentation;
-  if (!resized && !new_signs && skin_.theme.name == name) return;
+  if (!resized && !new_glyphs && skin_.theme.name == name) return;
   damage_.forget();
   skin_.theme = scope.presentation ? projected(theme(name)) : theme(name);
   skin_.scale = scale;
   apply_theme(skin_.theme, scale);
-  if (resized || new_signs) make_fonts();
+  if (resized || new_glyphs) make_fonts();
   styled_ = true;
 }
 
 // True when the text has signs that are in no font yet, and were found in others of the system.
-bool Renderer::find_signs(const Scope& scope) {
+bool Renderer::find_glyphs(const AppState& scope) {
   if (font_files_.ui.empty()) return false;  // Dear ImGui's own font is no file to be merged with
   const std::set<char32_t> missing = signs_.new_in(scope);
   if (missing.empty()) return false;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/skin.h"
-#include "shell/scope.h"
-#include "shell/signs.h"
+#include "shell/app_state.h"
+#include "shell/glyphs.h"
 #include "window/damage.h"
 #include "window/gl_textures.h"
 #include "window/kept_picture.h"
@@ -31,11 +31,12 @@ class Renderer {
   // Draws one frame into the bound framebuffer, all of it, of which only what has changed is computed; as a picture to
   // be taken away, if one was ordered. `begin` tells Dear ImGui the size, the time passed and the input (what a
   // windowing backend's NewFrame does). `content_scale` is the display's; theme, zoom and presentation are in `scope`.
-  void draw(Scope& scope, float content_scale, const std::function<void()>& begin);
+  void draw(AppState& scope, float content_scale, const std::function<void()>& begin);
 
  private:
-  void look_as_wanted(const Scope& scope, float content_scale, ThemeName name);  // a handout is for paper: light
-  bool find_signs(const Scope& scope);
+  void inspect_as_requested(const AppState& scope, float content_scale,
+                            ThemeName name);  // a handout is for paper: light
+  bool find_glyphs(const AppState& scope);
   void make_fonts();
   void free_uploaded_fonts();
   void draw_changes(ImDrawData& data, bool whole);
@@ -47,7 +48,7 @@ class Renderer {
   };
   std::unique_ptr<ImGuiContext, ContextDeleter> context_;
   FontFiles font_files_;
-  Signs signs_;
+  Glyphs signs_;
   Skin skin_;
   PictureRecorder recorder_;
   std::unique_ptr<GlTextures> textures_;

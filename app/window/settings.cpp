@@ -63,14 +63,14 @@ SettingsRead settings_from_text(const std::string& text) {
 
 // Says what is wrong with the file and where it now is.
 std::string move_aside(const std::filesystem::path& file, const std::string& reason) {
-  std::string fate;
+  std::string state;
   try {
-    fate = "the file was moved to " + set_aside(file).string();
+    state = "the file was moved to " + set_aside(file).string();
   } catch (const FileError& error) {
-    fate = error.what();
+    state = error.what();
   }
   return fmt::format("Settings were reset to their defaults because {} cannot be read ({}); {}", file.string(), reason,
-                     fate);
+                     state);
 }
 
 }  // namespace

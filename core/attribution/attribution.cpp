@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/attention_mix.h"
 #include "attribution/logit_parts.h"
-#include "measures/attention_mix.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "probe/tensors.h"
 #include "probe/written_step.h"
 
@@ -28,12 +28,12 @@ class PieceReader {
  public:
   PieceReader(SequenceModel& model, const WrittenStep& step)
       : model_(model),
-        piece_(step.piece),
+        piece_(step.token),
         language_model_(model.config().is_language_model()),
-        pieces_(ids_of(language_model_ ? step.read : step.source)),
+        tokens_(ids_of(language_model_ ? step.read : step.source)),
         target_in_(ids_of(step.read)) {}
 
-  std::int64_t length() const { return std::ssize(pieces_); }
+  std::int64_t length() const { return std::ssize(tokens_); }
   const std::vector<int>& target_in() const { return target_in_; }
 
   // ids: R×L′ → the features at the step, R×D
@@ -49,7 +49,7 @@ class PieceReader {
     return torch::log_softmax(model_.logits(features), -1).select(1, piece_);
   }
 
-  torch::Tensor ids() const { return ids_tensor(pieces_, model_.device()); }
+  torch::Tensor ids() const { return ids_tensor(tokens_, model_.device()); }
 
   torch::Tensor unknown_ids() const { return torch::full_like(ids(), model_.config().special().unknown); }
 
@@ -89,15 +89,15 @@ class PieceReader {
   SequenceModel& model_;
   int piece_;
   bool language_model_;
-  std::vector<int> pieces_, target_in_;
+  std::vector<int> tokens_, target_in_;
 };
 
 // The mean gradient at so many points of the straight way from → to, each in the middle of its stretch; times the way.
 torch::Tensor integrated_at(PieceReader& reader, const torch::Tensor& from, const torch::Tensor& to, int points,
-                            const Breath& breathe) {
+                            const YieldCallback& yield) {
   torch::Tensor sum = torch::zeros_like(to, torch::kFloat64);
   for (std::int64_t first = 0; first < points; first += rows_a_pass) {
-    breathe();
+    yield();
     const std::int64_t rows = std::min(rows_a_pass, points - first);
     const torch::Tensor share = (torch::arange(first, first + rows, to.options()) + 0.5) / points;
     sum += reader.gradients(from + share.view({-1, 1, 1}) * (to - from)).to(torch::kFloat64).sum(0);
@@ -105,17 +105,17 @@ torch::Tensor integrated_at(PieceReader& reader, const torch::Tensor& from, cons
   return (sum / points * (to - from)).sum(1);  // L
 }
 
-void integrate(AttributionLook& look, PieceReader& reader, const torch::Tensor& embedded,
+void integrate(AttributionResult& result, PieceReader& reader, const torch::Tensor& embedded,
                const FractionCallback& progress) {
   const torch::Tensor baseline = reader.embedded(reader.unknown_ids());
-  look.baseline_log_prob = reader.log_probs(reader.features(reader.unknown_ids())).item<double>();
+  result.baseline_log_prob = reader.log_probs(reader.features(reader.unknown_ids())).item<double>();
   for (int points = fewest_points; points <= most_points; points *= 2) {
     const double done =
         std::log2(static_cast<double>(points) / fewest_points) / std::log2(2.0 * most_points / fewest_points);
-    look.integrated =
+    result.integrated =
         to_doubles(integrated_at(reader, baseline, embedded, points, [&] { progress(0.3 + 0.7 * done); }));
-    look.integrated_at = points;
-    if (completeness_error(look) <= near_enough) return;
+    result.integrated_at = points;
+    if (completeness_error(result) <= near_enough) return;
   }
 }
 
@@ -172,53 +172,53 @@ std::vector<double> rolled_out(const ModelConfig& config, const Inspection& pass
   return reached;
 }
 
-void take_apart(AttributionLook& look, SequenceModel& model, PieceReader& reader, int piece) {
+void take_apart(AttributionResult& result, SequenceModel& model, PieceReader& reader, int token) {
   const ModelConfig& config = model.config();
   if (config.is_recurrent()) {
-    look.parts_problem = "A recurrent network has no residual stream, so its logit is not a sum of heads and layers.";
+    result.parts_problem = "A recurrent network has no residual stream, so its logit is not a sum of heads and layers.";
   } else if (config.is_classifier()) {
-    look.parts_problem =
+    result.parts_problem =
         "A classifier pools over all positions, so the label\u2019s logit does not come from a single residual stream.";
   } else {
     Memory memory;
     if (!config.is_language_model()) memory = model.encode(reader.ids(), {});
-    look.parts = logit_parts(model, memory, reader.target_in(), piece);
+    result.parts = logit_parts(model, memory, reader.target_in(), token);
   }
 }
 
 }  // namespace
 
-AttributionLook look_at_attribution(SequenceModel& model, const Tokenizer& tokenizer,
-                                    const AttributionQuestion& question, const FractionCallback& progress) {
-  AttributionLook look{.question = question};
+AttributionResult inspect_attribution(SequenceModel& model, const Tokenizer& tokenizer,
+                                      const AttributionQuestion& question, const FractionCallback& progress) {
+  AttributionResult result{.question = question};
   const ModelConfig& config = model.config();
   const WrittenStep step = written_step(model, tokenizer, question.text, question.output, [&] { progress(0); });
-  look.written = step.written;
-  look.output = step.output;
-  look.pieces = pieces_of(config.is_language_model() ? step.read : step.source);
-  if (look.written.empty())
-    look.problem = "The model generated no output for this sentence.";
-  else if (look.pieces.size() < 2)
-    look.problem = "The input is a single token, so there is nothing to compare it with.";
-  if (!look.problem.empty()) return look;
+  result.written = step.written;
+  result.output = step.output;
+  result.tokens = texts_of(config.is_language_model() ? step.read : step.source);
+  if (result.written.empty())
+    result.problem = "The model generated no output for this sentence.";
+  else if (result.tokens.size() < 2)
+    result.problem = "The input is a single token, so there is nothing to compare it with.";
+  if (!result.problem.empty()) return result;
 
   PieceReader reader(model, step);
   Inspection pass;
   const torch::Tensor features = reader.features(reader.ids(), &pass);
-  look.logit = model.logits(features)[0][step.piece].item<double>();
-  look.log_prob = reader.log_probs(features).item<double>();
-  take_apart(look, model, reader, step.piece);
+  result.logit = model.logits(features)[0][step.token].item<double>();
+  result.log_prob = reader.log_probs(features).item<double>();
+  take_apart(result, model, reader, step.token);
   progress(0.1);
-  look.heads = reading_heads(config.is_language_model() ? pass.decoder : pass.cross, reading_part(config));
-  if (!config.is_recurrent()) look.rollout = rolled_out(config, pass);
-  if (look.parts_problem.empty()) add_norms(look.heads, reader);
+  result.heads = reading_heads(config.is_language_model() ? pass.decoder : pass.cross, reading_part(config));
+  if (!config.is_recurrent()) result.rollout = rolled_out(config, pass);
+  if (result.parts_problem.empty()) add_norms(result.heads, reader);
   progress(0.2);
-  look.deletion = to_doubles(look.log_prob - reader.without_each());
+  result.deletion = to_doubles(result.log_prob - reader.without_each());
   const torch::Tensor embedded = reader.embedded(reader.ids());
-  look.gradient_input = to_doubles((reader.gradients(embedded.unsqueeze(0))[0] * embedded).sum(1));
-  integrate(look, reader, embedded, progress);
-  if (!std::isfinite(look.log_prob)) look.problem = "The probability of this token is not a number.";
-  return look;
+  result.gradient_input = to_doubles((reader.gradients(embedded.unsqueeze(0))[0] * embedded).sum(1));
+  integrate(result, reader, embedded, progress);
+  if (!std::isfinite(result.log_prob)) result.problem = "The probability of this token is not a number.";
+  return result;
 }
 
 }  // namespace attnscope

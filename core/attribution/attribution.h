@@ -11,7 +11,7 @@ namespace attnscope {
 // Of what the model itself writes. The model stands still; `progress` may throw. Reported as problems, in one sentence:
 // a text of which nothing is written or of which less than two pieces are read, and parts where there is no residual
 // stream.
-AttributionLook look_at_attribution(SequenceModel& model, const Tokenizer& tokenizer,
-                                    const AttributionQuestion& question, const FractionCallback& progress);
+AttributionResult inspect_attribution(SequenceModel& model, const Tokenizer& tokenizer,
+                                      const AttributionQuestion& question, const FractionCallback& progress);
 
 }  // namespace attnscope

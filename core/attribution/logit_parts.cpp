@@ -38,10 +38,10 @@ class Stream {
   }
 
   // What each part gives the piece's logit, the output's own bias among the biases.
-  std::vector<LogitPart> logits_of(int piece) {
+  std::vector<LogitPart> logits_of(int token) {
     vectors_.push_back(torch::zeros_like(vectors_.front()));  // what the output gives for nothing
     const torch::Tensor features = torch::stack(vectors_).to(model_.device(), torch::kFloat32);
-    const torch::Tensor logits = model_.logits(features).select(1, piece).to(torch::kCPU, torch::kFloat64);
+    const torch::Tensor logits = model_.logits(features).select(1, token).to(torch::kCPU, torch::kFloat64);
     const double nothing = logits[-1].item<double>();
     for (std::size_t i = 0; i < parts_.size(); ++i)
       parts_[i].logit = logits[static_cast<std::int64_t>(i)].item<double>() - (i == 0 ? 0 : nothing);

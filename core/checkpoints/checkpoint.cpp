@@ -101,10 +101,10 @@ CheckpointPlan plan_checkpoint(const fs::path& folder) {
   try {
     CheckpointPlan plan = plan_of(fields);
     if (has_byte_pairs(folder, plan.config.tokenizer.family)) plan.config.tokenizer.family = "gpt2";
-    for (const std::int64_t piece : {plan.config.model.padding_id, plan.config.model.start_id, plan.config.model.end_id,
+    for (const std::int64_t token : {plan.config.model.padding_id, plan.config.model.start_id, plan.config.model.end_id,
                                      plan.config.model.banned_id}) {
-      if (piece >= plan.config.tokenizer.vocab_size) {
-        throw CheckpointError(fmt::format("config.json: token {} lies outside the vocabulary of {}", piece,
+      if (token >= plan.config.tokenizer.vocab_size) {
+        throw CheckpointError(fmt::format("config.json: token {} lies outside the vocabulary of {}", token,
                                           plan.config.tokenizer.vocab_size));
       }
     }

@@ -68,7 +68,7 @@ std::string CheckpointFields::text(const char* field, std::optional<std::string>
   return value->get<std::string>();
 }
 
-std::int64_t CheckpointFields::piece(const char* field, std::optional<std::int64_t> absent) const {
+std::int64_t CheckpointFields::token(const char* field, std::optional<std::int64_t> absent) const {
   const Json* value = find_decoding(field);
   if (!value && absent) return *absent;
   if (!value) missing(field);
@@ -77,7 +77,7 @@ std::int64_t CheckpointFields::piece(const char* field, std::optional<std::int64
   return value->get<std::int64_t>();
 }
 
-std::int64_t CheckpointFields::banned_piece() const {
+std::int64_t CheckpointFields::suppressed_token() const {
   const Json* const words = find_decoding("bad_words_ids");
   if (!words) return -1;
   const bool one = words->is_array() && words->size() == 1 && words->front().is_array() && words->front().size() == 1 &&

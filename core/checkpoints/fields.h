@@ -22,10 +22,10 @@ class CheckpointFields {
   std::string text(const char* field, std::optional<std::string> absent = {}) const;
 
   // A piece's number, as decoding has it; of a list the only one.
-  std::int64_t piece(const char* field, std::optional<std::int64_t> absent = {}) const;
+  std::int64_t token(const char* field, std::optional<std::int64_t> absent = {}) const;
 
   // The one piece that bad_words_ids bans, −1: none. Longer words, and several, are refused.
-  std::int64_t banned_piece() const;
+  std::int64_t suppressed_token() const;
 
   // Throws CheckpointError if the field is there and true, as what it asks for is not supported.
   void must_be_false(const char* field) const;

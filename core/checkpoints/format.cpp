@@ -37,7 +37,7 @@ Json decoding_of(const ModelConfig& model) {
 }
 
 // The same model told alike: what is a default, or of no account, as everybody writes it.
-Config told_alike(Config config) {
+Config placed_alike(Config config) {
   ModelConfig& model = config.model;
   model.num_kv_heads = model.key_heads();
   model.d_head = model.head_width();
@@ -53,7 +53,7 @@ Config told_alike(Config config) {
 
 // "model.norm is "pre", not "post"": the first field in which the two compute something else; empty: none.
 std::string misfit(const Config& wanted, const Config& read) {
-  const Config a = told_alike(wanted), b = told_alike(read);
+  const Config a = placed_alike(wanted), b = placed_alike(read);
   for (const ConfigField& field : config_fields()) {
     if (!field.key.starts_with("model.") || !is_used(a, field) || field.key == "model.dropout") continue;
     if (field.key == "model.output_bias" && !a.model.output_bias) continue;  // a bias of nought

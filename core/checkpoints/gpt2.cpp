@@ -39,9 +39,9 @@ Config gpt2_config(const CheckpointFields& fields) {
   model.scaled_attention = fields.truth("scale_attn_weights", true);
   model.tied_embeddings = fields.truth("tie_word_embeddings", true);
   model.dropout = fields.number("resid_pdrop", 0.1);
-  model.end_id = fields.piece("eos_token_id");
-  model.start_id = fields.piece("bos_token_id", model.end_id);
-  model.padding_id = fields.piece("pad_token_id", -1);
+  model.end_id = fields.token("eos_token_id");
+  model.start_id = fields.token("bos_token_id", model.end_id);
+  model.padding_id = fields.token("pad_token_id", -1);
   model.ends_text = true;
   return config;
 }

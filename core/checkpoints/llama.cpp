@@ -62,9 +62,9 @@ Config llama_config(const CheckpointFields& fields) {
   model.scaled_embeddings = false;
   model.tied_embeddings = fields.truth("tie_word_embeddings", false);
   model.max_length = std::min<std::int64_t>(fields.whole("max_position_embeddings", 2048), longest_context);
-  model.padding_id = fields.piece("pad_token_id", -1);
-  model.start_id = fields.piece("bos_token_id");
-  model.end_id = fields.piece("eos_token_id");
+  model.padding_id = fields.token("pad_token_id", -1);
+  model.start_id = fields.token("bos_token_id");
+  model.end_id = fields.token("eos_token_id");
   model.ends_text = true;
   return config;
 }

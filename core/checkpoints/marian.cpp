@@ -48,10 +48,10 @@ Config marian_config(const CheckpointFields& fields) {
   model.output_bias = true;
   model.scaled_embeddings = fields.truth("scale_embedding", false);
   model.dropout = fields.number("dropout", 0.1);
-  model.padding_id = fields.piece("pad_token_id");
-  model.start_id = fields.piece("decoder_start_token_id");
-  model.end_id = fields.piece("eos_token_id");
-  model.banned_id = fields.banned_piece();
+  model.padding_id = fields.token("pad_token_id");
+  model.start_id = fields.token("decoder_start_token_id");
+  model.end_id = fields.token("eos_token_id");
+  model.banned_id = fields.suppressed_token();
   return config;
 }
 

@@ -51,9 +51,9 @@ Config t5_config(const CheckpointFields& fields) {
   // Its positions have no end; longer texts than it was trained on are cut.
   model.max_length = std::min<std::int64_t>(fields.whole("n_positions", 512), longest_context);
   model.dropout = fields.number("dropout_rate", 0.1);
-  model.padding_id = fields.piece("pad_token_id", 0);
-  model.start_id = fields.piece("decoder_start_token_id", model.padding_id);
-  model.end_id = fields.piece("eos_token_id", 1);
+  model.padding_id = fields.token("pad_token_id", 0);
+  model.start_id = fields.token("decoder_start_token_id", model.padding_id);
+  model.end_id = fields.token("eos_token_id", 1);
   return config;
 }
 

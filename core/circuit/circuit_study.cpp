@@ -2,11 +2,11 @@
 
 #include <memory>
 
-#include "circuit/corpus_twins.h"
+#include "circuit/contrast_runs.h"
+#include "circuit/corpus_contrasts.h"
 #include "circuit/score_split.h"
 #include "circuit/search.h"
 #include "circuit/sweep.h"
-#include "circuit/twin_runs.h"
 
 namespace attnscope {
 namespace {
@@ -15,11 +15,11 @@ constexpr double read_by_then = 0.2;  // of the work, when the pairs have been r
 
 // The first of the twins that the model tells apart from the sentence; none where it does so with none.
 std::string first_apart(const CircuitGround& ground, const std::string& sentence,
-                        const std::vector<std::string>& twins) {
-  for (const std::string& twin : twins) {
+                        const std::vector<std::string>& contrasts) {
+  for (const std::string& contrast : contrasts) {
     try {
-      if (tells_apart(TwinRuns(ground.model, ground.tokenizer, {sentence, twin, {}}).facts())) return twin;
-    } catch (const NotTwins&) {
+      if (tells_apart(ContrastRuns(ground.model, ground.tokenizer, {sentence, contrast, {}}).facts())) return contrast;
+    } catch (const NotContrasting&) {
       continue;
     }
   }
@@ -28,29 +28,30 @@ std::string first_apart(const CircuitGround& ground, const std::string& sentence
 
 }  // namespace
 
-CircuitLook answer(const CircuitGround& ground, const CircuitStudy& study, const FractionCallback& progress) {
-  CircuitLook look{.question = study.question, .offers = {}, .facts = {}, .sweeps = {}, .found = {}};
-  if (ground.corpus) look.offers = twins_of(*ground.corpus, look.question.clean);
-  if (look.question.corrupted.empty()) {
-    look.question.corrupted = first_apart(ground, look.question.clean, look.offers);
-    if (look.question.corrupted.empty()) {
-      look.problem =
+CircuitResult answer(const CircuitGround& ground, const CircuitStudy& study, const FractionCallback& progress) {
+  CircuitResult inspection{.question = study.question, .offers = {}, .facts = {}, .sweeps = {}, .found = {}};
+  if (ground.corpus) inspection.offers = contrasts_of(*ground.corpus, inspection.question.clean);
+  if (inspection.question.corrupted.empty()) {
+    inspection.question.corrupted = first_apart(ground, inspection.question.clean, inspection.offers);
+    if (inspection.question.corrupted.empty()) {
+      inspection.problem =
           "Type a contrast sentence: change one word, keep the same number of tokens, and make sure that the "
           "translation changes.";
-      return look;
+      return inspection;
     }
   }
   try {
-    const auto runs = std::make_shared<const TwinRuns>(ground.model, ground.tokenizer, look.question);
-    look.facts = runs->facts();
-    const Breath breathe = [&] { progress(0); };
-    for (const ChangeKind kind : {ChangeKind::twin, ChangeKind::zero, ChangeKind::mean})
-      for (const Twin of : {Twin::clean, Twin::corrupted}) look.sweeps.push_back(sweep(*runs, of, kind, breathe));
-    look.found = find_circuit({case_of(runs)}, progress);
-  } catch (const NotTwins& problem) {
-    look.problem = problem.what();
+    const auto runs = std::make_shared<const ContrastRuns>(ground.model, ground.tokenizer, inspection.question);
+    inspection.facts = runs->facts();
+    const YieldCallback yield = [&] { progress(0); };
+    for (const ChangeKind kind : {ChangeKind::contrast, ChangeKind::zero, ChangeKind::mean})
+      for (const ContrastSide of : {ContrastSide::clean, ContrastSide::corrupted})
+        inspection.sweeps.push_back(sweep(*runs, of, kind, yield));
+    inspection.found = find_circuit({case_of(runs)}, progress);
+  } catch (const NotContrasting& problem) {
+    inspection.problem = problem.what();
   }
-  return look;
+  return inspection;
 }
 
 CorpusCircuit answer(const CircuitGround& ground, const CorpusCircuitStudy& study, const FractionCallback& progress) {
@@ -60,9 +61,9 @@ CorpusCircuit answer(const CircuitGround& ground, const CorpusCircuitStudy& stud
     return result;
   }
   try {
-    const TwinFacts facts = TwinRuns(ground.model, ground.tokenizer, study.question).facts();
+    const ContrastFacts facts = ContrastRuns(ground.model, ground.tokenizer, study.question).facts();
     const CorpusCases found =
-        cases_like(ground.model, ground.tokenizer, facts, twins_like(*ground.corpus, study.question),
+        cases_like(ground.model, ground.tokenizer, facts, contrasts_like(*ground.corpus, study.question),
                    [&](double fraction) { progress(read_by_then * fraction); });
     result.tried = found.tried;
     if (found.cases.empty()) {
@@ -71,36 +72,36 @@ CorpusCircuit answer(const CircuitGround& ground, const CorpusCircuitStudy& stud
     }
     result.found =
         find_circuit(found.cases, [&](double fraction) { progress(read_by_then + (1 - read_by_then) * fraction); });
-  } catch (const NotTwins& problem) {
+  } catch (const NotContrasting& problem) {
     result.problem = problem.what();
   }
   return result;
 }
 
 Trial answer(const CircuitGround& ground, const TrialStudy& study, const FractionCallback& progress) {
-  const TwinRuns runs(ground.model, ground.tokenizer, study.question);
+  const ContrastRuns runs(ground.model, ground.tokenizer, study.question);
   const double margin = runs.read(std::span(&study.run, 1)).front().margin;
   return {study.question, study.run, runs.written(study.run, [&] { progress(0); }), margin,
           runs.share(study.run.of, margin)};
 }
 
-SweepLook answer(const CircuitGround& ground, const SweepQuestion& question, const FractionCallback& progress) {
-  SweepLook look{.question = question, .sweeps = {}};
+SweepResult answer(const CircuitGround& ground, const SweepQuestion& question, const FractionCallback& progress) {
+  SweepResult inspection{.question = question, .sweeps = {}};
   try {
-    const TwinRuns runs(ground.model, ground.tokenizer, question.twins);
-    for (const Twin of : {Twin::clean, Twin::corrupted})
-      look.sweeps.push_back(sweep(runs, of, question, [&] { progress(0); }));
-  } catch (const NotTwins& problem) {
-    look.problem = problem.what();
+    const ContrastRuns runs(ground.model, ground.tokenizer, question.contrasts);
+    for (const ContrastSide of : {ContrastSide::clean, ContrastSide::corrupted})
+      inspection.sweeps.push_back(sweep(runs, of, question, [&] { progress(0); }));
+  } catch (const NotContrasting& problem) {
+    inspection.problem = problem.what();
   }
-  return look;
+  return inspection;
 }
 
 ScoreSplit answer(const CircuitGround& ground, const ScoreQuestion& question, const FractionCallback& progress) {
   progress(0);
   try {
-    return split_score(TwinRuns(ground.model, ground.tokenizer, question.twins), question);
-  } catch (const NotTwins& problem) {
+    return split_score(ContrastRuns(ground.model, ground.tokenizer, question.contrasts), question);
+  } catch (const NotContrasting& problem) {
     return {.question = question, .problem = problem.what()};
   }
 }

@@ -16,9 +16,9 @@ struct CircuitGround {
   const Corpus* corpus = nullptr;
 };
 
-CircuitLook answer(const CircuitGround& ground, const CircuitStudy& study, const FractionCallback& progress);
+CircuitResult answer(const CircuitGround& ground, const CircuitStudy& study, const FractionCallback& progress);
 CorpusCircuit answer(const CircuitGround& ground, const CorpusCircuitStudy& study, const FractionCallback& progress);
-SweepLook answer(const CircuitGround& ground, const SweepQuestion& question, const FractionCallback& progress);
+SweepResult answer(const CircuitGround& ground, const SweepQuestion& question, const FractionCallback& progress);
 ScoreSplit answer(const CircuitGround& ground, const ScoreQuestion& question, const FractionCallback& progress);
 Trial answer(const CircuitGround& ground, const TrialStudy& study, const FractionCallback& progress);
 

@@ -8,9 +8,9 @@
 
 namespace attnscope {
 
-// What the parts of the circuit of `study` move in a model that stands at `step`. Throws NotTwins if the model cannot
-// be asked, or has not the parts that the circuit names.
+// What the parts of the circuit of `study` move in a model that stands at `step`. Throws NotContrasting if the model
+// cannot be asked, or has not the parts that the circuit names.
 FormationPoint formation_point(SequenceModel& model, const Tokenizer& tokenizer, const FormationStudy& study,
-                               std::int64_t step, const Breath& breathe = {});
+                               std::int64_t step, const YieldCallback& yield = {});
 
 }  // namespace attnscope

@@ -16,8 +16,8 @@ namespace {
 // The residual stream of the stack that reads the sentence, as parts that sum to it.
 class StreamParts {
  public:
-  StreamParts(const TwinRuns& runs, Twin twin, AttentionPart stack)
-      : runs_(runs), config_(runs.config()), twin_(twin), stack_(stack) {
+  StreamParts(const ContrastRuns& runs, ContrastSide contrast, AttentionPart stack)
+      : runs_(runs), config_(runs.config()), contrast_(contrast), stack_(stack) {
     const torch::Tensor embedded = state(0);
     const torch::Tensor word = words_embedded();
     add("embedding", word);
@@ -29,7 +29,7 @@ class StreamParts {
     const std::string name = layer_name(layer);
     add_heads(layer, name + "self_attn.out_proj.");
     norm_if_post(name + "norm1.");
-    add(fmt::format("feed-forward {}", layer + 1), runs_.value(twin_, {ValueKind::feed_forward, stack_, layer}));
+    add(fmt::format("feed-forward {}", layer + 1), runs_.value(contrast_, {ValueKind::feed_forward, stack_, layer}));
     norm_if_post(name + "norm2.");
   }
 
@@ -54,11 +54,11 @@ class StreamParts {
   std::string layer_name(int layer) const { return fmt::format("{}.layers.{}.", part_name(stack_), layer); }
 
  private:
-  torch::Tensor state(int after) const { return runs_.value(twin_, {ValueKind::state, stack_, after}); }
+  torch::Tensor state(int after) const { return runs_.value(contrast_, {ValueKind::state, stack_, after}); }
 
   torch::Tensor words_embedded() const {
-    const TwinFacts& facts = runs_.facts();
-    std::vector<int> ids = ids_of(facts.of(twin_).pieces);
+    const ContrastFacts& facts = runs_.facts();
+    std::vector<int> ids = ids_of(facts.of(contrast_).tokens);
     if (facts.language_model)
       for (const Token& token : facts.prefix) ids.push_back(token.id);
     const torch::Tensor table = runs_.parameter(embedding_parameter(EmbeddingMatrix::source, config_));
@@ -72,8 +72,8 @@ class StreamParts {
   }
 
   void add_heads(int layer, const std::string& projection) {
-    const torch::Tensor heads = runs_.value(twin_, {ValueKind::heads, stack_, layer});  // H×L×d
-    const torch::Tensor weight = runs_.parameter(projection + "weight");                // D×Hd
+    const torch::Tensor heads = runs_.value(contrast_, {ValueKind::heads, stack_, layer});  // H×L×d
+    const torch::Tensor weight = runs_.parameter(projection + "weight");                    // D×Hd
     const auto columns = weight.split(heads.size(2), 1);
     for (std::int64_t head = 0; head < heads.size(0); ++head)
       add(layer_and_head(layer, static_cast<int>(head)),
@@ -98,9 +98,9 @@ class StreamParts {
     if (const torch::Tensor shift = runs_.parameter(name + "bias"); shift.defined()) biases_ = biases_ + shift;
   }
 
-  const TwinRuns& runs_;
+  const ContrastRuns& runs_;
   const ModelConfig& config_;
-  Twin twin_;
+  ContrastSide contrast_;
   AttentionPart stack_;
   std::vector<std::string> names_;
   std::vector<torch::Tensor> parts_;  // L×D each
@@ -116,7 +116,7 @@ torch::Tensor rotated(const torch::Tensor& parts, const torch::Tensor& positions
 
 // What the rows of in_proj from `begin` on, one head's queries or its keys, make of the parts at these positions
 // (int64 N): P×N×d. The bias goes to the last part, that of the biases.
-torch::Tensor projected(const TwinRuns& runs, const std::string& attention, const StreamParts& stream,
+torch::Tensor projected(const ContrastRuns& runs, const std::string& attention, const StreamParts& stream,
                         const torch::Tensor& positions, std::int64_t begin, std::int64_t d) {
   const torch::Tensor weight = runs.parameter(attention + "in_proj_weight").slice(0, begin, begin + d);
   torch::Tensor made = torch::linear(stream.at(positions), weight);
@@ -129,7 +129,7 @@ torch::Tensor projected(const TwinRuns& runs, const std::string& attention, cons
 // One head's scores, from one word.
 class Scores {
  public:
-  Scores(const TwinRuns& runs, const ScoreQuestion& question)
+  Scores(const ContrastRuns& runs, const ScoreQuestion& question)
       : runs_(runs), place_(question.place), stream_(runs, question.sentence, question.place.part) {
     for (int layer = 0; layer < place_.layer; ++layer) stream_.pass_layer(layer);
     stream_.enter_attention(place_.layer);
@@ -178,7 +178,7 @@ class Scores {
     return parts;
   }
 
-  const TwinRuns& runs_;
+  const ContrastRuns& runs_;
   HeadPlace place_;
   StreamParts stream_;
   std::string attention_;
@@ -190,7 +190,7 @@ class Scores {
 
 }  // namespace
 
-ScoreSplit split_score(const TwinRuns& runs, const ScoreQuestion& question) {
+ScoreSplit split_score(const ContrastRuns& runs, const ScoreQuestion& question) {
   const Scores scores(runs, question);
   torch::Tensor terms = scores.with(question.to);
   if (question.other >= 0) terms = terms - scores.with(question.other);

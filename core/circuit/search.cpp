@@ -16,7 +16,7 @@ namespace attnscope {
 namespace {
 
 constexpr double turns_enough = 0.95;  // of the answers
-constexpr double looks = 0.5;          // a weight's change from one sentence to the other
+constexpr double inspections = 0.5;    // a weight's change from one sentence to the other
 constexpr double does_nothing = 0.05;  // of the effect
 
 using Members = std::vector<int>;  // indices of candidates
@@ -43,23 +43,24 @@ std::vector<int> numbers(int count) {
 // Counts what candidate changes do over all cases.
 class Counter {
  public:
-  Counter(const std::vector<TwinCase>& cases, const Breath& breathe) : cases_(cases), breathe_(breathe) {}
+  Counter(const std::vector<ContrastCase>& cases, const YieldCallback& yield) : cases_(cases), yield_(yield) {}
 
   std::vector<Tally> count(const std::vector<ChangesOf>& candidates) const {
     std::vector<Tally> tallies(candidates.size());
-    for (const TwinCase& it : cases_) {
+    for (const ContrastCase& it : cases_) {
       std::vector<ChangedRun> runs;
       for (const ChangesOf& changes : candidates)
-        for (const Twin of : {Twin::clean, Twin::corrupted}) runs.push_back({of, changes(it)});
-      const std::vector<Odds> odds = it.runs->read(runs, breathe_);
+        for (const ContrastSide of : {ContrastSide::clean, ContrastSide::corrupted}) runs.push_back({of, changes(it)});
+      const std::vector<Odds> odds = it.runs->read(runs, yield_);
       for (std::size_t i = 0; i < candidates.size(); ++i) {
         const double clean = odds[2 * i].margin, corrupted = odds[2 * i + 1].margin;
         Tally& tally = tallies[i];
         ++tally.cases;
-        tally.clean_turned += TwinRuns::turned(Twin::clean, clean);
-        tally.corrupted_turned += TwinRuns::turned(Twin::corrupted, corrupted);
-        tally.clean_share += it.runs->share(Twin::clean, clean) / static_cast<double>(cases_.size());
-        tally.corrupted_share += it.runs->share(Twin::corrupted, corrupted) / static_cast<double>(cases_.size());
+        tally.clean_turned += ContrastRuns::turned(ContrastSide::clean, clean);
+        tally.corrupted_turned += ContrastRuns::turned(ContrastSide::corrupted, corrupted);
+        tally.clean_share += it.runs->share(ContrastSide::clean, clean) / static_cast<double>(cases_.size());
+        tally.corrupted_share +=
+            it.runs->share(ContrastSide::corrupted, corrupted) / static_cast<double>(cases_.size());
       }
     }
     return tallies;
@@ -106,11 +107,11 @@ class Counter {
   }
 
  private:
-  const std::vector<TwinCase>& cases_;
-  const Breath& breathe_;
+  const std::vector<ContrastCase>& cases_;
+  const YieldCallback& yield_;
 };
 
-std::vector<int> positions_of(const TwinCase& it, const std::vector<int>& slots) {
+std::vector<int> positions_of(const ContrastCase& it, const std::vector<int>& slots) {
   std::vector<int> positions;
   for (const int slot : slots) {
     const std::vector<int>& of_slot = it.slots[static_cast<std::size_t>(slot)].positions;
@@ -120,21 +121,21 @@ std::vector<int> positions_of(const TwinCase& it, const std::vector<int>& slots)
 }
 
 ChangesOf states_put(AttentionPart reader, int layer, std::vector<int> slots) {
-  return [=](const TwinCase& it) -> std::vector<Change> {
-    return {{ChangeKind::twin, {ValueKind::state, reader, layer}, {}, positions_of(it, slots), {}, {}}};
+  return [=](const ContrastCase& it) -> std::vector<Change> {
+    return {{ChangeKind::contrast, {ValueKind::state, reader, layer}, {}, positions_of(it, slots), {}, {}}};
   };
 }
 
 // Where a hop's slots stand in one case.
-using PositionsOf = std::function<std::vector<int>(const TwinCase&, int slot)>;
+using PositionsOf = std::function<std::vector<int>(const ContrastCase&, int slot)>;
 
-ChangesOf heads_changed(Hop hop, const PositionsOf& positions, int one = -1, int other_one = -1) {
-  return [=](const TwinCase& it) {
+ChangesOf heads_changed(CircuitEdge edge, const PositionsOf& positions, int one = -1, int other_one = -1) {
+  return [=](const ContrastCase& it) {
     std::vector<Change> changes;
-    for (const HeadRow& member : hop.members) {
-      Change change{hop.kind, {ValueKind::heads, hop.part, hop.layer}, {member.head}, positions(it, member.slot), {},
+    for (const HeadRow& member : edge.members) {
+      Change change{edge.kind, {ValueKind::heads, edge.part, edge.layer}, {member.head}, positions(it, member.slot), {},
                     {}};
-      if (hop.kind == ChangeKind::exchange) {
+      if (edge.kind == ChangeKind::exchange) {
         change.one = it.slots[static_cast<std::size_t>(one)].positions;
         change.other = it.slots[static_cast<std::size_t>(other_one)].positions;
       }
@@ -147,8 +148,8 @@ ChangesOf heads_changed(Hop hop, const PositionsOf& positions, int one = -1, int
 // Of what reads the sentence the slots are its words; of a translator's decoder 0 is the step asked about, 1 all
 // before.
 PositionsOf slots_of_part(AttentionPart part, AttentionPart reader) {
-  if (part == reader) return [](const TwinCase& it, int slot) { return positions_of(it, {slot}); };
-  return [](const TwinCase& it, int slot) {
+  if (part == reader) return [](const ContrastCase& it, int slot) { return positions_of(it, {slot}); };
+  return [](const ContrastCase& it, int slot) {
     const int step = it.runs->positions(AttentionPart::decoder) - 1;
     return slot == 0 ? std::vector{step} : numbers(step);
   };
@@ -169,13 +170,13 @@ std::vector<HeadRow> chosen(const std::vector<HeadRow>& rows, const Members& mem
 
 class Search {
  public:
-  Search(const std::vector<TwinCase>& cases, const FractionCallback& progress)
+  Search(const std::vector<ContrastCase>& cases, const FractionCallback& progress)
       : cases_(cases),
         model_(cases.front().runs->config()),
-        breathe_([this, progress] {
+        yield_([this, progress] {
           if (progress) progress(fraction_);
         }),
-        counter_(cases_, breathe_) {}
+        counter_(cases_, yield_) {}
 
   Circuit run() {
     for (const Slot& slot : cases_.front().slots) found_.slots.push_back(slot.name);
@@ -197,7 +198,8 @@ class Search {
         }
     }
     find_decoys();
-    const bool reads = std::ranges::any_of(found_.hops, [&](const Hop& hop) { return hop.part == found_.reader; });
+    const bool reads =
+        std::ranges::any_of(found_.edges, [&](const CircuitEdge& edge) { return edge.part == found_.reader; });
     if (!reads && !model_.is_recurrent()) {
       found_.problem =
           "No circuit found: no attention head moves the difference to another position. The output uses it where it "
@@ -214,13 +216,13 @@ class Search {
   }
 
   std::string problem_before() const {
-    for (const TwinCase& it : cases_) {
-      const TwinFacts& facts = it.runs->facts();
+    for (const ContrastCase& it : cases_) {
+      const ContrastFacts& facts = it.runs->facts();
       if (tells_apart(facts)) continue;
       return fmt::format(
           "No circuit found: log p({}) − log p({}) is {:.2f} for one sentence and {:.2f} for the other, so the model "
           "does not distinguish them.",
-          without_mark(facts.a.piece), without_mark(facts.b.piece), facts.clean.margin, facts.corrupted.margin);
+          without_mark(facts.a.text), without_mark(facts.b.text), facts.clean.margin, facts.corrupted.margin);
     }
     return {};
   }
@@ -246,26 +248,26 @@ class Search {
   void find_readers(int layer) {
     const std::vector<int>& slots = found_.places[static_cast<std::size_t>(layer) + 1].slots;
     const PositionsOf positions = slots_of_part(found_.reader, found_.reader);
-    Hop hop{.part = found_.reader, .layer = layer, .members = all_rows(size_of(found_.reader).heads, slots)};
-    hop.all = counter_.count(heads_changed(hop, positions));
-    if (!counter_.turns(hop.all)) return;
-    const auto [one, other_one, exchanged] = best_exchange(hop, positions);
+    CircuitEdge edge{.part = found_.reader, .layer = layer, .members = all_rows(size_of(found_.reader).heads, slots)};
+    edge.all = counter_.count(heads_changed(edge, positions));
+    if (!counter_.turns(edge.all)) return;
+    const auto [one, other_one, exchanged] = best_exchange(edge, positions);
     const std::vector<int> words = one < 0 ? std::vector<int>() : std::vector{one, other_one};
     if (one >= 0 && (found_.exchanged.empty() || exchanged.share() > most_exchanged_.share())) {
       found_.exchanged = {one, other_one};
       most_exchanged_ = exchanged;
     }
     if (counter_.turns(exchanged)) {
-      hop.kind = ChangeKind::exchange;
-      hop.all = exchanged;
-      hop.read = words;
+      edge.kind = ChangeKind::exchange;
+      edge.all = exchanged;
+      edge.read = words;
     }
-    complete(std::move(hop), positions, words);
+    complete(std::move(edge), positions, words);
   }
 
   // The two words whose exchange by all heads turns most, of those that both sentences have.
-  std::tuple<int, int, Tally> best_exchange(Hop hop, const PositionsOf& positions) const {
-    hop.kind = ChangeKind::exchange;
+  std::tuple<int, int, Tally> best_exchange(CircuitEdge edge, const PositionsOf& positions) const {
+    edge.kind = ChangeKind::exchange;
     std::vector<ChangesOf> tried;
     std::vector<std::pair<int, int>> words;
     const std::vector<int>& differ = cases_.front().runs->facts().differ;
@@ -275,7 +277,7 @@ class Search {
       for (int two = one + 1; two < count; ++two) {
         if (!same(one) || !same(two)) continue;
         words.emplace_back(one, two);
-        tried.push_back(heads_changed(hop, positions, one, two));
+        tried.push_back(heads_changed(edge, positions, one, two));
       }
     }
     if (tried.empty()) return {-1, -1, {}};
@@ -289,60 +291,60 @@ class Search {
   void find_writers(AttentionPart part, int layer) {
     const PositionsOf positions = slots_of_part(part, found_.reader);
     for (const std::vector<int>& slots : {std::vector{0}, std::vector{0, 1}}) {
-      Hop hop{.part = part, .layer = layer, .members = all_rows(size_of(part).heads, slots)};
-      hop.all = counter_.count(heads_changed(hop, positions));
-      if (!counter_.turns(hop.all)) continue;
-      complete(std::move(hop), positions, {});
+      CircuitEdge edge{.part = part, .layer = layer, .members = all_rows(size_of(part).heads, slots)};
+      edge.all = counter_.count(heads_changed(edge, positions));
+      if (!counter_.turns(edge.all)) continue;
+      complete(std::move(edge), positions, {});
       return;
     }
   }
 
   // With all that turns the answers in it → with the fewest. `words`: two that could be exchanged, or none.
-  void complete(Hop hop, const PositionsOf& positions, const std::vector<int>& words) {
-    const int one = hop.read.empty() ? -1 : hop.read[0], two = hop.read.empty() ? -1 : hop.read[1];
-    const std::vector<HeadRow> candidates = hop.members;
+  void complete(CircuitEdge edge, const PositionsOf& positions, const std::vector<int>& words) {
+    const int one = edge.read.empty() ? -1 : edge.read[0], two = edge.read.empty() ? -1 : edge.read[1];
+    const std::vector<HeadRow> candidates = edge.members;
     const auto changes_among = [&](const std::vector<HeadRow>& rows) {
       return [&, rows](const Members& members) {
-        Hop part = hop;
+        CircuitEdge part = edge;
         part.members = chosen(rows, members);
         return heads_changed(std::move(part), positions, one, two);
       };
     };
     const auto changes = changes_among(candidates);
-    const Members members = counter_.fewest(static_cast<int>(candidates.size()), hop.all, changes);
-    hop.members = chosen(candidates, members);
-    hop.together = counter_.count(changes(members));
+    const Members members = counter_.fewest(static_cast<int>(candidates.size()), edge.all, changes);
+    edge.members = chosen(candidates, members);
+    edge.together = counter_.count(changes(members));
     const auto one_way = [&](const Aim& aim) {
-      const auto among = changes_among(hop.members);
-      return chosen(hop.members, counter_.fewest(static_cast<int>(hop.members.size()), hop.together, among, aim));
+      const auto among = changes_among(edge.members);
+      return chosen(edge.members, counter_.fewest(static_cast<int>(edge.members.size()), edge.together, among, aim));
     };
-    hop.clean_members = one_way(of_clean);
-    hop.corrupted_members = one_way(of_corrupted);
+    edge.clean_members = one_way(of_clean);
+    edge.corrupted_members = one_way(of_corrupted);
     std::vector<ChangesOf> alone;
-    for (int head = 0; head < size_of(hop.part).heads; ++head) {
+    for (int head = 0; head < size_of(edge.part).heads; ++head) {
       Members own;
       for (std::size_t i = 0; i < candidates.size(); ++i) {
-        const auto slots = hop.slots();
+        const auto slots = edge.slots();
         if (candidates[i].head == head && std::ranges::find(slots, candidates[i].slot) != slots.end())
           own.push_back(static_cast<int>(i));
       }
       alone.push_back(changes(own));
     }
-    hop.alone = counter_.count(alone);
-    hop.ways = ways_of(hop, positions, words);
-    if (hop.read.empty()) hop.read = read_by(hop, positions);
-    found_.hops.push_back(std::move(hop));
+    edge.alone = counter_.count(alone);
+    edge.ways = ways_of(edge, positions, words);
+    if (edge.read.empty()) edge.read = read_by(edge, positions);
+    found_.edges.push_back(std::move(edge));
   }
 
   // What else can be done to the members, and what comes of it.
-  std::vector<Way> ways_of(const Hop& hop, const PositionsOf& positions, const std::vector<int>& words) const {
-    std::vector<Way> ways = {{hop.kind}};
-    for (const ChangeKind kind : {ChangeKind::twin, ChangeKind::exchange, ChangeKind::zero, ChangeKind::mean})
-      if (kind != hop.kind && (kind != ChangeKind::exchange || !words.empty())) ways.push_back({kind});
+  std::vector<Way> ways_of(const CircuitEdge& edge, const PositionsOf& positions, const std::vector<int>& words) const {
+    std::vector<Way> ways = {{edge.kind}};
+    for (const ChangeKind kind : {ChangeKind::contrast, ChangeKind::exchange, ChangeKind::zero, ChangeKind::mean})
+      if (kind != edge.kind && (kind != ChangeKind::exchange || !words.empty())) ways.push_back({kind});
     std::vector<ChangesOf> changes;
     for (Way& way : ways) {
       if (way.kind == ChangeKind::exchange) way.words = words;
-      Hop changed = hop;
+      CircuitEdge changed = edge;
       changed.kind = way.kind;
       changes.push_back(
           heads_changed(std::move(changed), positions, words.empty() ? -1 : words[0], words.empty() ? -1 : words[1]));
@@ -354,17 +356,18 @@ class Search {
 
   // The weight that a slot's row of a head gives a word, in the sentence where that is more and in the other: the mean
   // over the cases.
-  struct Look {
+  struct HeadAttention {
     double more = 0, less = 0;
     double difference() const { return more - less; }
   };
 
   // Of every word, for one row; the words of both sentences stand at the same places.
-  std::vector<Look> looks_of(const HeadPlace& place, const PositionsOf& positions, int from) const {
-    std::vector<Look> all(found_.slots.size());
-    for (const TwinCase& it : cases_) {
-      const std::array maps = {to_matrix(it.runs->weights(Twin::clean, place.part, place.layer)[place.head]),
-                               to_matrix(it.runs->weights(Twin::corrupted, place.part, place.layer)[place.head])};
+  std::vector<HeadAttention> attention_of(const HeadPlace& place, const PositionsOf& positions, int from) const {
+    std::vector<HeadAttention> all(found_.slots.size());
+    for (const ContrastCase& it : cases_) {
+      const std::array maps = {
+          to_matrix(it.runs->weights(ContrastSide::clean, place.part, place.layer)[place.head]),
+          to_matrix(it.runs->weights(ContrastSide::corrupted, place.part, place.layer)[place.head])};
       const std::vector<int> rows = positions(it, from);
       const double part = 1.0 / static_cast<double>(rows.size() * cases_.size());
       for (std::size_t to = 0; to < all.size(); ++to) {
@@ -379,17 +382,17 @@ class Search {
     return all;
   }
 
-  static int most_different(const std::vector<Look>& all) {
-    return static_cast<int>(std::ranges::max_element(all, {}, &Look::difference) - all.begin());
+  static int most_different(const std::vector<HeadAttention>& all) {
+    return static_cast<int>(std::ranges::max_element(all, {}, &HeadAttention::difference) - all.begin());
   }
 
   // Which words the members look at more for the one sentence than for the other.
-  std::vector<int> read_by(const Hop& hop, const PositionsOf& positions) const {
+  std::vector<int> read_by(const CircuitEdge& edge, const PositionsOf& positions) const {
     std::vector<int> read;
-    if (hop.part == AttentionPart::cross) return found_.places.back().slots;
-    if (hop.part != found_.reader) return read;
-    for (const HeadRow& member : hop.members) {
-      const int most = most_different(looks_of({hop.part, hop.layer, member.head}, positions, member.slot));
+    if (edge.part == AttentionPart::cross) return found_.places.back().slots;
+    if (edge.part != found_.reader) return read;
+    for (const HeadRow& member : edge.members) {
+      const int most = most_different(attention_of({edge.part, edge.layer, member.head}, positions, member.slot));
       if (std::ranges::find(read, most) == read.end()) read.push_back(most);
     }
     std::ranges::sort(read);
@@ -404,17 +407,17 @@ class Search {
       for (int head = 0; head < size.heads; ++head) {
         Decoy decoy{.place = {found_.reader, layer, head}};
         for (const int from : found_.places[static_cast<std::size_t>(layer) + 1].slots) {
-          const std::vector<Look> seen = looks_of(decoy.place, positions, from);
+          const std::vector<HeadAttention> seen = attention_of(decoy.place, positions, from);
           const int to = most_different(seen);
-          const Look& look = seen[static_cast<std::size_t>(to)];
-          if (look.difference() <= decoy.weight - decoy.twin_weight) continue;
+          const HeadAttention& inspection = seen[static_cast<std::size_t>(to)];
+          if (inspection.difference() <= decoy.weight - decoy.corrupted_weight) continue;
           decoy.from = from;
           decoy.to = to;
-          decoy.weight = look.more;
-          decoy.twin_weight = look.less;
+          decoy.weight = inspection.more;
+          decoy.corrupted_weight = inspection.less;
         }
-        if (decoy.weight - decoy.twin_weight < looks) continue;
-        Hop whole{.part = found_.reader, .layer = layer, .members = all_rows(1, all)};
+        if (decoy.weight - decoy.corrupted_weight < inspections) continue;
+        CircuitEdge whole{.part = found_.reader, .layer = layer, .members = all_rows(1, all)};
         for (HeadRow& member : whole.members) member.head = head;
         decoy.effect = counter_.count(heads_changed(whole, positions));
         if (std::abs(decoy.effect.share()) < does_nothing) found_.decoys.push_back(decoy);
@@ -422,10 +425,10 @@ class Search {
     }
   }
 
-  const std::vector<TwinCase>& cases_;
+  const std::vector<ContrastCase>& cases_;
   const ModelConfig& model_;
   double fraction_ = 0;
-  Breath breathe_;
+  YieldCallback yield_;
   Counter counter_;
   Circuit found_;
   Tally most_exchanged_;  // of found_.exchanged
@@ -433,13 +436,13 @@ class Search {
 
 }  // namespace
 
-TwinCase case_of(std::shared_ptr<const TwinRuns> runs) {
+ContrastCase case_of(std::shared_ptr<const ContrastRuns> runs) {
   std::vector<Slot> slots = runs->facts().words;
   if (runs->facts().language_model) slots.push_back({"the step", {runs->positions(AttentionPart::decoder) - 1}});
   return {std::move(runs), std::move(slots)};
 }
 
-Circuit find_circuit(const std::vector<TwinCase>& cases, const FractionCallback& progress) {
+Circuit find_circuit(const std::vector<ContrastCase>& cases, const FractionCallback& progress) {
   return Search(cases, progress).run();
 }
 
@@ -447,23 +450,23 @@ ChangesOf changes_of(const Circuit& circuit, const Place& place) {
   return states_put(circuit.reader, place.layer, place.slots);
 }
 
-ChangesOf changes_of(const Circuit& circuit, const Hop& hop) {
-  const bool exchanges = hop.kind == ChangeKind::exchange;
-  return heads_changed(hop, slots_of_part(hop.part, circuit.reader), exchanges ? hop.read[0] : -1,
-                       exchanges ? hop.read[1] : -1);
+ChangesOf changes_of(const Circuit& circuit, const CircuitEdge& edge) {
+  const bool exchanges = edge.kind == ChangeKind::exchange;
+  return heads_changed(edge, slots_of_part(edge.part, circuit.reader), exchanges ? edge.read[0] : -1,
+                       exchanges ? edge.read[1] : -1);
 }
 
-PathEnd end_of(const TwinCase& it, const Circuit& circuit, const Hop& hop) {
-  PathEnd end{hop.part, hop.layer, hop.heads(), {}};
-  const PositionsOf positions = slots_of_part(hop.part, circuit.reader);
-  for (const int slot : hop.slots())
+PathEnd end_of(const ContrastCase& it, const Circuit& circuit, const CircuitEdge& edge) {
+  PathEnd end{edge.part, edge.layer, edge.heads(), {}};
+  const PositionsOf positions = slots_of_part(edge.part, circuit.reader);
+  for (const int slot : edge.slots())
     for (const int position : positions(it, slot)) end.positions.push_back(position);
   return end;
 }
 
-std::vector<Tally> tallies_of(const std::vector<TwinCase>& cases, const std::vector<ChangesOf>& changes,
-                              const Breath& breathe) {
-  return Counter(cases, breathe).count(changes);
+std::vector<Tally> tallies_of(const std::vector<ContrastCase>& cases, const std::vector<ChangesOf>& changes,
+                              const YieldCallback& yield) {
+  return Counter(cases, yield).count(changes);
 }
 
 }  // namespace attnscope

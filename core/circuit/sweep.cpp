@@ -15,7 +15,7 @@ std::vector<int> up_to(int count) {
 class Sweeper {
  public:
   // `asked`: null, or what goes beyond a kind.
-  Sweeper(const TwinRuns& runs, Twin of, ChangeKind kind, const SweepQuestion* asked = nullptr)
+  Sweeper(const ContrastRuns& runs, ContrastSide of, ChangeKind kind, const SweepQuestion* asked = nullptr)
       : runs_(runs), of_(of), kind_(kind), asked_(asked) {}
 
   void add_tokens(EffectGrid& grid, EffectGrid& whole, ValueKind value, AttentionPart stack, int layers) {
@@ -47,9 +47,9 @@ class Sweeper {
     }
   }
 
-  void run(const Breath& breathe) {
+  void run(const YieldCallback& yield) {
     const bool path = asked_ && !asked_->is_exchange();
-    const std::vector<Odds> odds = path ? runs_.read(changed_, asked_->end, breathe) : runs_.read(changed_, breathe);
+    const std::vector<Odds> odds = path ? runs_.read(changed_, asked_->end, yield) : runs_.read(changed_, yield);
     for (std::size_t i = 0; i < odds.size(); ++i)
       *effects_[i] = {static_cast<float>(runs_.share(of_, odds[i].margin)), static_cast<float>(odds[i].margin),
                       odds[i].best};
@@ -74,15 +74,16 @@ class Sweeper {
     effects_.push_back(&effect);
   }
 
-  const TwinRuns& runs_;
-  Twin of_;
+  const ContrastRuns& runs_;
+  ContrastSide of_;
   ChangeKind kind_;
   const SweepQuestion* asked_;
   std::vector<ChangedRun> changed_;
   std::vector<Effect*> effects_;  // where what comes of each is written
 };
 
-Sweep swept(const TwinRuns& runs, Twin of, ChangeKind kind, const SweepQuestion* asked, const Breath& breathe) {
+Sweep swept(const ContrastRuns& runs, ContrastSide of, ChangeKind kind, const SweepQuestion* asked,
+            const YieldCallback& yield) {
   using enum AttentionPart;
   const ModelConfig& model = runs.config();
   const bool translates = !model.is_language_model();
@@ -107,18 +108,18 @@ Sweep swept(const TwinRuns& runs, Twin of, ChangeKind kind, const SweepQuestion*
     sweeper.add_tokens(result.decoder_feed_forward, result.decoder_feed_forward_whole, ValueKind::feed_forward, decoder,
                        written);
   sweeper.add_heads(result.decoder_heads, result.decoder_rows, decoder);
-  sweeper.run(breathe);
+  sweeper.run(yield);
   return result;
 }
 
 }  // namespace
 
-Sweep sweep(const TwinRuns& runs, Twin of, ChangeKind kind, const Breath& breathe) {
-  return swept(runs, of, kind, nullptr, breathe);
+Sweep sweep(const ContrastRuns& runs, ContrastSide of, ChangeKind kind, const YieldCallback& yield) {
+  return swept(runs, of, kind, nullptr, yield);
 }
 
-Sweep sweep(const TwinRuns& runs, Twin of, const SweepQuestion& asked, const Breath& breathe) {
-  return swept(runs, of, asked.is_exchange() ? ChangeKind::exchange : ChangeKind::twin, &asked, breathe);
+Sweep sweep(const ContrastRuns& runs, ContrastSide of, const SweepQuestion& asked, const YieldCallback& yield) {
+  return swept(runs, of, asked.is_exchange() ? ChangeKind::exchange : ChangeKind::contrast, &asked, yield);
 }
 
 }  // namespace attnscope

@@ -165,7 +165,7 @@ class PairCollector {
   std::unordered_set<std::string> seen_;
 };
 
-void breathe(const LineReader& reader, const CorpusProgress& progress) {
+void yield(const LineReader& reader, const CorpusProgress& progress) {
   if (progress && reader.number() % lines_between_progress == 0) progress(reader.fraction());
 }
 
@@ -186,8 +186,8 @@ void add_line(std::string_view line, std::string_view separator, const LineReade
 
 void refuse_different_lengths(LineReader& source, LineReader& target, const CorpusProgress& progress) {
   std::string line;
-  while (source.next(line)) breathe(source, progress);
-  while (target.next(line)) breathe(target, progress);
+  while (source.next(line)) yield(source, progress);
+  while (target.next(line)) yield(target, progress);
   throw CorpusError(fmt::format("parallel files differ in length: {} has {} lines, {} has {}", source.path(),
                                 source.number(), target.path(), target.number()));
 }
@@ -242,7 +242,7 @@ std::string read_text(const std::string& path, CorpusReport& report, const Corpu
       text += line;
       if (reader.ended()) text += '\n';
     }
-    breathe(reader, progress);
+    yield(reader, progress);
   }
   require_text(text, reader, report);
   return text;
@@ -256,7 +256,7 @@ std::vector<Pair> read_pairs(const std::string& path, std::string_view separator
   while (reader.next(line)) {
     ++report.lines_read;
     add_line(line, separator, reader, pairs);
-    breathe(reader, progress);
+    yield(reader, progress);
   }
   return pairs.take(path, name_of_separator(separator));
 }
@@ -281,7 +281,7 @@ std::vector<Pair> read_parallel(const std::string& source_path, const std::strin
     } else {
       pairs.add(source_line, target_line, source);
     }
-    breathe(source, progress);
+    yield(source, progress);
   }
   return pairs.take(source_path);
 }

@@ -14,19 +14,19 @@ namespace attnscope {
 namespace {
 
 // The best pieces of every row, best first, on the CPU.
-struct BestPieces {
+struct BestTokens {
   torch::Tensor log_probs;  // double N×K
   torch::Tensor ids;        // int64 N×K
 };
 
 // K = 2·beam: half of them may be </s>, so that `beam` go on. A beam of one needs no second best. Inside the prefix
 // there is but one piece, however probable.
-BestPieces best_pieces(const torch::Tensor& log_probs, std::int64_t step, const SearchOptions& options) {
+BestTokens best_tokens(const torch::Tensor& log_probs, std::int64_t step, const SearchOptions& options) {
   torch::Tensor values, ids;
   if (step < static_cast<std::int64_t>(options.prefix.size())) {
-    const int piece = options.prefix[static_cast<std::size_t>(step)];
-    values = log_probs.narrow(1, piece, 1);
-    ids = torch::full({log_probs.size(0), 1}, piece, torch::kInt64);
+    const int token = options.prefix[static_cast<std::size_t>(step)];
+    values = log_probs.narrow(1, token, 1);
+    ids = torch::full({log_probs.size(0), 1}, token, torch::kInt64);
   } else if (options.beam == 1) {
     std::tie(values, ids) = log_probs.max(-1, true);
   } else {
@@ -35,11 +35,11 @@ BestPieces best_pieces(const torch::Tensor& log_probs, std::int64_t step, const 
   return {values.to(torch::kCPU, torch::kFloat64).contiguous(), ids.cpu().contiguous()};
 }
 
-void append(Hypothesis& hypothesis, int piece, double log_prob, const SearchOptions& options) {
+void append(Hypothesis& hypothesis, int token, double log_prob, const SearchOptions& options) {
   hypothesis.log_probs.push_back(log_prob);
   hypothesis.log_prob += log_prob;
-  hypothesis.finished = options.eos_ends && piece == options.end;
-  if (!hypothesis.finished) hypothesis.ids.push_back(piece);
+  hypothesis.finished = options.eos_ends && token == options.end;
+  if (!hypothesis.finished) hypothesis.ids.push_back(token);
   hypothesis.score = length_penalised(hypothesis.log_prob, hypothesis.log_probs.size(), options.length_penalty);
 }
 
@@ -58,7 +58,7 @@ struct Beam {
 
 // Every live hypothesis by its best pieces, best total first; parents are places in `live` still. Its rows in `best`
 // begin at `row`.
-std::vector<Extension> best_extensions(const Beam& beam, const BestPieces& best, std::int64_t row,
+std::vector<Extension> best_extensions(const Beam& beam, const BestTokens& best, std::int64_t row,
                                        const SearchOptions& options) {
   const std::int64_t k = best.ids.size(1);
   const auto* log_prob = best.log_probs.data_ptr<double>() + row * k;
@@ -71,7 +71,7 @@ std::vector<Extension> best_extensions(const Beam& beam, const BestPieces& best,
       const double usable = std::isnan(*log_prob) ? -std::numeric_limits<double>::infinity() : *log_prob;
       const double total = beam.live[parent].log_prob + usable;
       extensions.push_back({static_cast<int>(parent), static_cast<int>(length) - 1, static_cast<int>(*id), usable,
-                            total, length_penalised(total, length, options.length_penalty), Fate::pruned});
+                            total, length_penalised(total, length, options.length_penalty), HypothesisState::pruned});
     }
   }
   std::stable_sort(extensions.begin(), extensions.end(),
@@ -81,7 +81,7 @@ std::vector<Extension> best_extensions(const Beam& beam, const BestPieces& best,
 }
 
 // One step of one beam: those of the best `beam` that end become finished; the best `beam` that go on stay alive.
-void extend(Beam& beam, const BestPieces& best, std::int64_t row, const SearchOptions& options) {
+void extend(Beam& beam, const BestTokens& best, std::int64_t row, const SearchOptions& options) {
   const auto width = static_cast<std::size_t>(options.beam);
   std::vector<Extension> extensions = best_extensions(beam, best, row, options);
   std::vector<Hypothesis> extended;
@@ -92,12 +92,12 @@ void extend(Beam& beam, const BestPieces& best, std::int64_t row, const SearchOp
     const auto parent = static_cast<std::size_t>(extension.parent);
     extension.parent = beam.nodes[parent];
     Hypothesis hypothesis = beam.live[parent];
-    append(hypothesis, extension.piece, extension.log_prob, options);
+    append(hypothesis, extension.token, extension.log_prob, options);
     if (hypothesis.finished && rank < width) {
-      extension.fate = Fate::finished;
+      extension.state = HypothesisState::finished;
       beam.finished.push_back(std::move(hypothesis));
     } else if (!hypothesis.finished && extended.size() < width) {
-      extension.fate = Fate::kept;
+      extension.state = HypothesisState::kept;
       extended.push_back(std::move(hypothesis));
       beam.parents.push_back(parent);
       nodes.push_back(static_cast<int>(beam.tree.size() + rank));
@@ -128,7 +128,7 @@ std::vector<std::vector<Hypothesis>> search(const NextLogProbs& next, const torc
   std::iota(rows.begin(), rows.end(), 0);
   torch::Tensor tokens = begin;
   for (std::int64_t length = 0; !rows.empty(); ++length) {
-    const BestPieces best = best_pieces(next(torch::tensor(rows, torch::kInt64), tokens), length, options);
+    const BestTokens best = best_tokens(next(torch::tensor(rows, torch::kInt64), tokens), length, options);
     rows.clear();
     std::vector<std::int64_t> newest;
     std::int64_t row = 0;
@@ -174,8 +174,8 @@ std::vector<std::int64_t> lengths_of(const torch::Tensor& source, const torch::T
 
 }  // namespace
 
-std::string_view describe(Fate fate) {
-  return fate == Fate::kept ? "kept" : fate == Fate::pruned ? "pruned" : "finished";
+std::string_view describe(HypothesisState state) {
+  return state == HypothesisState::kept ? "kept" : state == HypothesisState::pruned ? "pruned" : "finished";
 }
 
 std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const torch::Tensor& begin,
@@ -186,12 +186,12 @@ std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const
 
 std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const torch::Tensor& source,
                                                  const torch::Tensor& padding, SearchOptions options,
-                                                 const Breath& breathe, std::vector<SearchTree>* trees) {
+                                                 const YieldCallback& yield, std::vector<SearchTree>* trees) {
   options.eos_ends = model.config().writing_ends();
   options.end = model.config().special().end;
   std::vector<std::int64_t> limits = lengths_of(source, padding);
   for (std::int64_t& limit : limits) limit = limit_of(options, model.config(), limit);
-  Stepper stepper(model, source, padding, breathe, options.interventions);
+  Stepper stepper(model, source, padding, yield, options.interventions);
   auto found = search([&](const auto& rows, const auto& tokens) { return stepper.advance(rows, tokens); },
                       stepper.begin(), limits, options, trees);
   if (model.config().is_classifier())
@@ -200,11 +200,11 @@ std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const tor
 }
 
 Hypothesis sample(SequenceModel& model, const torch::Tensor& source, Sampler& sampler, SearchOptions options,
-                  const Breath& breathe) {
+                  const YieldCallback& yield) {
   options.eos_ends = model.config().writing_ends();
   options.end = model.config().special().end;
   const std::int64_t limit = limit_of(options, model.config(), source.size(1));
-  Stepper stepper(model, source, {}, breathe, options.interventions);
+  Stepper stepper(model, source, {}, yield, options.interventions);
   const torch::Tensor row = torch::zeros({1}, torch::kInt64);
   torch::Tensor tokens = stepper.begin();
   Hypothesis hypothesis;
@@ -212,9 +212,9 @@ Hypothesis sample(SequenceModel& model, const torch::Tensor& source, Sampler& sa
     const torch::Tensor log_probs = stepper.advance(row, tokens).to(torch::kCPU, torch::kFloat32).contiguous();  // 1×V
     const std::span next(log_probs.data_ptr<float>(), static_cast<std::size_t>(log_probs.numel()));
     const auto step = static_cast<std::size_t>(length);
-    const int piece = step < options.prefix.size() ? options.prefix[step] : sampler.draw(next);
-    append(hypothesis, piece, next[piece], options);
-    tokens = torch::full({1, 1}, piece, torch::kInt64);
+    const int token = step < options.prefix.size() ? options.prefix[step] : sampler.draw(next);
+    append(hypothesis, token, next[token], options);
+    tokens = torch::full({1, 1}, token, torch::kInt64);
   }
   if (model.config().is_classifier()) finish(hypothesis);
   return hypothesis;

@@ -21,7 +21,7 @@ struct SearchOptions {
   double length_penalty = 0.6;  // α of GNMT (1609.08144 §7); 0 compares plain log-probabilities
   std::int64_t limit = 0;       // pieces at most, </s> included; 0: by the source, see output_limit
   bool eos_ends = true;         // not in a language model whose </s> is a line's end
-  int end = SpecialPieces().end;
+  int end = SpecialTokens().end;
   std::vector<int> prefix = {};  // what every hypothesis begins with; it counts in log_prob, score and limit
   const Interventions* interventions = nullptr;  // to the model while it searches
 };
@@ -34,17 +34,17 @@ struct Hypothesis {
   bool finished = false;          // ended by </s>, or a label; not by the limit
 };
 
-std::string_view describe(Fate fate);
+std::string_view describe(HypothesisState state);
 
 // One more piece for one hypothesis of a beam: a node of the tree of all that was considered.
 struct Extension {
   int parent = -1;  // index of the node it goes on from; −1: the beginning
   int step = 0;     // from 0
-  int piece = 0;
+  int token = 0;
   double log_prob = 0;  // of the piece
   double total = 0;     // of the hypothesis with it
   double score = 0;     // total / ((5 + step + 1) / 6)^α
-  Fate fate = Fate::kept;
+  HypothesisState state = HypothesisState::kept;
 };
 
 // One source's, step by step; within a step the best total first, 2·beam of them: half of those may end there.
@@ -65,12 +65,13 @@ std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const
 // as the model wants them. `breathe` is called at every step; what it throws leaves the model as it is.
 std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const torch::Tensor& source,
                                                  const torch::Tensor& padding, SearchOptions options,
-                                                 const Breath& breathe = {}, std::vector<SearchTree>* trees = nullptr);
+                                                 const YieldCallback& yield = {},
+                                                 std::vector<SearchTree>* trees = nullptr);
 
 // One hypothesis drawn piece by piece. source: int64 1×S. Its log-probabilities are the model's own, before temperature
 // and cuts; of the options, `beam` means nothing here.
 Hypothesis sample(SequenceModel& model, const torch::Tensor& source, Sampler& sampler, SearchOptions options,
-                  const Breath& breathe = {});
+                  const YieldCallback& yield = {});
 
 // The longest output for a source of this many pieces: source + 50 (§6.1), and no more than the model has positions. A
 // language model has no such limit: a context's worth. A classifier writes one label.

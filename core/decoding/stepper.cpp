@@ -21,12 +21,9 @@ void select_rows(Memory& memory, const torch::Tensor& rows) {
 
 }  // namespace
 
-Stepper::Stepper(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& padding, Breath breathe,
+Stepper::Stepper(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& padding, YieldCallback yield,
                  const Interventions* interventions)
-    : model_(model),
-      breathe_(std::move(breathe)),
-      interventions_(interventions),
-      sources_(torch::arange(source.size(0))) {
+    : model_(model), yield_(std::move(yield)), interventions_(interventions), sources_(torch::arange(source.size(0))) {
   model.check_standing_still();
   if (model.config().is_language_model()) {
     begin_ = source.cpu();
@@ -39,7 +36,7 @@ Stepper::Stepper(SequenceModel& model, const torch::Tensor& source, const torch:
 }
 
 torch::Tensor Stepper::advance(const torch::Tensor& rows, const torch::Tensor& tokens) {
-  if (breathe_) breathe_();
+  if (yield_) yield_();
   select(rows);
   const torch::Tensor input = context_.defined() ? make_room(tokens) : tokens;
   Inspection inspection{.interventions = interventions_};

@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// Many sources or prompts side by side. The model stands still (SequenceModel::stand_still). `breathe` is called before
+// Many sources or prompts side by side. The model stands still (SequenceModel::freeze). `breathe` is called before
 // each step.
 //
 // A language model whose context (max_length) is full goes on with the newest half of it, encoded anew: after that as
@@ -17,7 +17,7 @@ class Stepper {
  public:
   // source: int64 B×S, for a language model the prompts; padding: bool B×S, true at padding, or undefined.
   // `interventions`, where given, are made to the model in every pass, and outlive the stepper.
-  Stepper(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& padding, Breath breathe,
+  Stepper(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& padding, YieldCallback yield,
           const Interventions* interventions = nullptr);
 
   // What the first step is given, int64 B×L on the CPU: <s>, or the prompts.
@@ -32,7 +32,7 @@ class Stepper {
   torch::Tensor make_room(const torch::Tensor& tokens);
 
   SequenceModel& model_;
-  Breath breathe_;
+  YieldCallback yield_;
   const Interventions* interventions_;
   Memory memory_;
   DecoderCache cache_;

@@ -9,7 +9,7 @@
 
 #include "kernels/processor.h"
 #include "kernels/product.h"
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
 
 namespace attnscope {
 namespace {
@@ -40,12 +40,12 @@ void set_threads(const TrainingConfig& training) {
   const auto all = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   const std::int64_t threads = training.threads > 0 ? training.threads : all / processes_here;
   at::set_num_threads(1);
-  kernels::set_team_size(static_cast<int>(std::max<std::int64_t>(1, threads)));
+  kernels::set_pool_size(static_cast<int>(std::max<std::int64_t>(1, threads)));
 }
 
 std::string device_text(torch::Device device) {
   if (device.is_cuda()) return "CUDA";
-  const int threads = kernels::team()->size();
+  const int threads = kernels::pool()->size();
   return fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s");
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "analysis/tsne.h"
 #include "attribution/attribution.h"
 #include "circuit/circuit_study.h"
 #include "circuit/formation.h"
@@ -20,14 +21,13 @@
 #include "evaluation/tensor_spread.h"
 #include "evaluation/vocabulary_facts.h"
 #include "kernels/bfloat16_product.h"
-#include "kernels/team.h"
-#include "measures/tsne.h"
+#include "kernels/thread_pool.h"
 #include "model/initial_values.h"
 #include "plain/fine_tuning.h"
 #include "plain/free_memory.h"
 #include "plain/schedule.h"
 #include "probe/gradients.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "probe/order.h"
 #include "probe/tensors.h"
 #include "storage/file.h"
@@ -98,7 +98,7 @@ Tokenizer read_tokenizer(const std::filesystem::path& folder, const Config& conf
 }
 
 // To be given its weights.
-std::shared_ptr<WatchedModel> unwritten_model(const Config& config, const Tokenizer& tokenizer) {
+std::shared_ptr<WatchedModel> uninitialized_model(const Config& config, const Tokenizer& tokenizer) {
   const WithoutInitialValues none;
   return make_watched(config.model, tokenizer.vocab_size(), resolve_device(config.training.device));
 }
@@ -155,7 +155,7 @@ CorpusRead TorchEngine::read_corpus(const ProgressCallback& progress) {
   read_corpus_of(read, progress);
   run_.corpus = std::move(read.corpus);
   run_.corpus_follows = false;
-  run_.desk.reset();  // what was made for a look without it
+  run_.embedding_analyzer.reset();  // what was made for a look without it
   run_.senses.reset();
   return {.examples = run_.corpus ? examples_of(*run_.corpus) : std::vector<Example>(),
           .warnings = std::move(read.warnings)};
@@ -165,14 +165,14 @@ RunOpened TorchEngine::go_on_with(const std::string& path, const ProgressCallbac
   check_is_no_checkpoint(path);  // before anything is made there
   check_is_run(path);
   // The present run's own folder is held already, and stays so if its last checkpoint cannot be read.
-  std::optional<HeldRun> other;
+  std::optional<LockedRun> other;
   if (!is_home(path)) other.emplace(path);
   const RunFolder folder = other ? other->folder() : home_->held.folder();
   Run run = read_model(path);
   read_corpus_of(run, progress);
   save_metrics(folder.metrics(), run.metrics.from());  // those beyond the weights are gone
   if (std::exchange(run.history_unreadable, false)) set_aside(folder.history());
-  HeldRun held = other ? *std::move(other) : std::move(home_->held);
+  LockedRun held = other ? *std::move(other) : std::move(home_->held);
   RunOpened opened = replace(std::move(run));
   if (!opened.autosaved) opened.saved_to = path;
   CheckpointPacing pacing;
@@ -196,7 +196,7 @@ TorchEngine::Run TorchEngine::read_model(const std::string& path) const {
   run.tokenizer.emplace(read_tokenizer(run.folder->path, run.config));
   check_classes(run.config.model, *run.tokenizer);
   set_threads(run.config.training);
-  run.watched = unwritten_model(run.config, *run.tokenizer);
+  run.watched = uninitialized_model(run.config, *run.tokenizer);
   run.watched->step = load_weights(run.folder->model(), *run.watched->model);
   run.embeddings.find_in(*run.folder, run.step());
   run.recorded.find_in(*run.folder, run.step());
@@ -236,7 +236,7 @@ TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path) const {
     run.tokenizer.emplace(read_tokenizer(folder, run.config));
     run.config.model.unknown_id = run.tokenizer->special().unknown;
     set_threads(run.config.training);
-    run.watched = unwritten_model(run.config, *run.tokenizer);
+    run.watched = uninitialized_model(run.config, *run.tokenizer);
     load_checkpoint(tensors, plan.tensors, *run.watched->model);
   } catch (const CheckpointError& error) {
     throw CheckpointError(fmt::format("{}: {}", folder.string(), error.what()));
@@ -394,13 +394,13 @@ const Corpus& TorchEngine::corpus_of_run() const {
   throw CorpusError(fmt::format("the corpus {} could not be read when the run was opened", run_.config.corpus.source));
 }
 
-std::shared_ptr<const Dataset> TorchEngine::dataset(const Breath& breathe) {
-  if (!run_.dataset) run_.dataset = encode_corpus(corpus_of_run(), *run_.tokenizer, run_.config.model, breathe);
+std::shared_ptr<const Dataset> TorchEngine::dataset(const YieldCallback& yield) {
+  if (!run_.dataset) run_.dataset = encode_corpus(corpus_of_run(), *run_.tokenizer, run_.config.model, yield);
   return run_.dataset;
 }
 
-void TorchEngine::make_trainer(const Breath& breathe) {
-  auto trainer = std::make_unique<Trainer>(trainable_copy(*run_.watched->model), run_.config, dataset(breathe), ranks_);
+void TorchEngine::make_trainer(const YieldCallback& yield) {
+  auto trainer = std::make_unique<Trainer>(trainable_copy(*run_.watched->model), run_.config, dataset(yield), ranks_);
   trainer->set_steps_done(run_.step());
   // A run that came without the optimizer's state goes on with moments at zero.
   if (run_.folder && std::filesystem::exists(run_.folder->optimizer())) {
@@ -414,12 +414,12 @@ void TorchEngine::make_trainer(const Breath& breathe) {
   run_.trainer = std::move(trainer);
 }
 
-MetricPoint TorchEngine::train_step(const Breath& breathe) {
-  if (!run_.trainer) make_trainer(breathe);
+MetricPoint TorchEngine::train_step(const YieldCallback& yield) {
+  if (!run_.trainer) make_trainer(yield);
   if (recording_due(*this)) run_.embeddings.record(run_.step(), copied_embeddings(weights()));
   run_.metrics.make_room();  // so that no update is made that then cannot be kept
-  MetricPoint& point = run_.metrics.append(with_short_errors([&] { return run_.trainer->step(breathe); }));
-  if (run_.trainer->validation_due()) run_.trainer->validate(*watch()->model, point, breathe);
+  MetricPoint& point = run_.metrics.append(with_short_errors([&] { return run_.trainer->step(yield); }));
+  if (run_.trainer->validation_due()) run_.trainer->validate(*watch()->model, point, yield);
   return point;
 }
 
@@ -429,10 +429,10 @@ bool TorchEngine::is_home(const std::filesystem::path& folder) const {
 
 void TorchEngine::save_run(const std::string& path) {
   if (is_home(path)) return checkpoint(Keep::weights);
-  save_run(HeldRun(path));
+  save_run(LockedRun(path));
 }
 
-void TorchEngine::save_run(HeldRun held) {
+void TorchEngine::save_run(LockedRun held) {
   CheckpointPacing pacing;
   pacing.begun(Clock::now());
   const RunFolder& folder = held.folder();
@@ -511,13 +511,13 @@ std::optional<OpenRun> TorchEngine::keep() {
   return OpenRun{.path = home_->held.folder().path.string(), .go_on = true};
 }
 
-std::optional<KeptRun> TorchEngine::last_saved() const {
+std::optional<Autosave> TorchEngine::last_saved() const {
   if (!home_) return std::nullopt;
-  return KeptRun{.path = home_->held.folder().path.string(), .name = run_.name, .step = home_->step};
+  return Autosave{.path = home_->held.folder().path.string(), .name = run_.name, .step = home_->step};
 }
 
-std::vector<KeptRun> TorchEngine::kept_runs() {
-  return autosaves_ ? autosaves_->left() : std::vector<KeptRun>();
+std::vector<Autosave> TorchEngine::autosaves() {
+  return autosaves_ ? autosaves_->left() : std::vector<Autosave>();
 }
 
 void TorchEngine::checkpoint(Keep keep) {
@@ -606,80 +606,81 @@ void TorchEngine::record_weights() {
   if (bytes_of(parameters) <= largest_recorded_weights) run_.recorded.record(run_.step(), std::move(parameters));
 }
 
-std::shared_ptr<const BatchLook> TorchEngine::next_batch(const BatchWanted& wanted, const Breath& breathe) {
+std::shared_ptr<const BatchInspection> TorchEngine::next_batch(const BatchWanted& wanted, const YieldCallback& yield) {
   try {
-    if (!run_.looker) run_.looker.emplace(run_.config, dataset(breathe));
+    if (!run_.inspector) run_.inspector.emplace(run_.config, dataset(yield));
   } catch (const CorpusError& error) {
-    auto none = std::make_shared<BatchLook>();
+    auto none = std::make_shared<BatchInspection>();
     none->problem = fmt::format("No batch can be shown: {}.", error.what());
     return none;
   }
   const bool on_cpu = run_.watched->model->device().is_cpu();
-  const int num_parts = on_cpu ? kernels::team()->size() : 1;
-  BatchLook look = run_.looker->look(wanted, run_.config, *run_.tokenizer, run_.step(), num_parts);
-  if (!on_cpu) look.dropout_places.clear();  // another device's operators draw it for themselves
-  return std::make_shared<const BatchLook>(std::move(look));
+  const int num_parts = on_cpu ? kernels::pool()->size() : 1;
+  BatchInspection inspection = run_.inspector->inspect(wanted, run_.config, *run_.tokenizer, run_.step(), num_parts);
+  if (!on_cpu) inspection.dropout_places.clear();  // another device's operators draw it for themselves
+  return std::make_shared<const BatchInspection>(std::move(inspection));
 }
 
-void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) {
+void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, const YieldCallback& yield) {
   const auto watched = watch(probe.step);
   const bool recorded = watched->step != run_.step();
-  const auto batch = probe.batch ? next_batch(*probe.batch, breathe) : nullptr;
+  const auto batch = probe.batch ? next_batch(*probe.batch, yield) : nullptr;
   const auto stamped = [&, run = number_](Snapshot snapshot) {
     snapshot.run = run;
     if (snapshot.is_whole()) snapshot.batch = batch;
     snapshot.step = watched->step;
     snapshot.recorded_weights = recorded;
     snapshot.request = probe.request;
-    if (snapshot.is_whole()) complete(snapshot, probe, breathe);
+    if (snapshot.is_whole()) complete(snapshot, probe, yield);
     publish(std::make_shared<const Snapshot>(std::move(snapshot)));
   };
-  with_short_errors([&] { look_inside(*watched->model, *run_.tokenizer, probe, stamped, breathe); });
+  with_short_errors([&] { inspect_model(*watched->model, *run_.tokenizer, probe, stamped, yield); });
 }
 
-void TorchEngine::complete(Snapshot& snapshot, const Probe& probe, const Breath& breathe) {
-  snapshot.unseen = unseen_words(snapshot, breathe);
+void TorchEngine::complete(Snapshot& snapshot, const Probe& probe, const YieldCallback& yield) {
+  snapshot.unseen = unseen_words(snapshot, yield);
   if (probe.embeddings) snapshot.embeddings = embeddings(*probe.embeddings);
-  if (!probe.senses.empty()) snapshot.senses = senses(probe.senses, breathe, probe.step);
+  if (!probe.senses.empty()) snapshot.senses = senses(probe.senses, yield, probe.step);
 }
 
 // ---- the model itself, whatever the sentence
 
-std::vector<UnseenWord> TorchEngine::unseen_words(const Snapshot& snapshot, const Breath& breathe) {
+std::vector<UnseenWord> TorchEngine::unseen_words(const Snapshot& snapshot, const YieldCallback& yield) {
   if (!run_.corpus) return {};
   if (!run_.seen_words) {
     // While it breathes another run may be asked for, but never takes this one's place before the look ends.
-    SeenWords seen(*run_.corpus, breathe);
+    SeenWords seen(*run_.corpus, yield);
     run_.seen_words = std::move(seen);
   }
   const auto typed = snapshot.typed();
   return run_.seen_words->unseen_in({typed.begin(), typed.end()});
 }
 
-EmbeddingDesk& TorchEngine::desk() {
-  if (!run_.desk) run_.desk.emplace(vocabulary_of(*run_.tokenizer, run_.corpus.get(), run_.config.corpus));
-  return *run_.desk;
+EmbeddingAnalyzer& TorchEngine::embedding_analyzer() {
+  if (!run_.embedding_analyzer)
+    run_.embedding_analyzer.emplace(vocabulary_of(*run_.tokenizer, run_.corpus.get(), run_.config.corpus));
+  return *run_.embedding_analyzer;
 }
 
-std::shared_ptr<const EmbeddingLook> TorchEngine::embeddings(const EmbeddingsWanted& wanted) {
+std::shared_ptr<const EmbeddingResult> TorchEngine::embeddings(const EmbeddingsWanted& wanted) {
   const auto watched = watch();
   const EmbeddingSource source{watched->step, run_.embeddings.steps(),
                                [this](std::int64_t step, EmbeddingMatrix matrix) {
                                  return run_.embeddings.matrix(step, embedding_parameter(matrix, run_.config.model));
                                }};
-  return desk().look(*watched->model, *run_.tokenizer, wanted, source);
+  return embedding_analyzer().inspect(*watched->model, *run_.tokenizer, wanted, source);
 }
 
-std::shared_ptr<const SenseLook> TorchEngine::senses(const std::string& word, const Breath& breathe,
-                                                     const std::optional<std::int64_t>& step) {
+std::shared_ptr<const SenseResult> TorchEngine::senses(const std::string& word, const YieldCallback& yield,
+                                                       const std::optional<std::int64_t>& step) {
   const auto watched = watch(step);
   const bool again = run_.senses && run_.senses->word == word && run_.senses->step == watched->step;
   if (again) return run_.senses;
   // While it breathes another run may be asked for, but never takes this one's place before the look ends.
-  SenseLook look =
-      look_at_senses(*watched->model, *run_.tokenizer, run_.corpus.get(), run_.config.corpus, word, breathe);
-  look.step = watched->step;
-  run_.senses = std::make_shared<const SenseLook>(std::move(look));
+  SenseResult inspection =
+      inspect_senses(*watched->model, *run_.tokenizer, run_.corpus.get(), run_.config.corpus, word, yield);
+  inspection.step = watched->step;
+  run_.senses = std::make_shared<const SenseResult>(std::move(inspection));
   return run_.senses;
 }
 
@@ -688,7 +689,7 @@ TsneMap TorchEngine::tsne_map(const TsneStudy& question, const WatchedModel& wat
   TsneMap map;
   map.matrix = present_matrix(question.matrix, run_.config.model);
   const torch::Tensor rows = watched.model->embedding_rows(map.matrix).to(torch::kCPU, torch::kFloat32);
-  map.ids = most_frequent(desk().vocabulary(), most_tsne_pieces);
+  map.ids = most_frequent(embedding_analyzer().vocabulary(), max_tsne_tokens);
   const torch::Tensor chosen = rows.index_select(0, ids_tensor(map.ids, torch::kCPU).squeeze(0));
   if (!chosen.isfinite().all().item<bool>())
     throw std::runtime_error("the embedding contains numbers that are not finite");
@@ -730,44 +731,44 @@ HeadsHistory TorchEngine::heads_history(const FractionCallback& progress) {
   const auto data = dataset([&] { progress(0); });
   HeadsHistory made;
   const auto ask = [&](const WatchedModel& watched, const FractionCallback& done) {
-    HeadsLook look = look_at_heads_quickly(*watched.model, *data, run_.config.training.batch_size, done);
-    if (!look.problem.empty()) made.problem = look.problem;
-    made.points.push_back({watched.step, std::move(look)});
+    HeadsResult inspection = inspect_heads_quickly(*watched.model, *data, run_.config.training.batch_size, done);
+    if (!inspection.problem.empty()) made.problem = inspection.problem;
+    made.points.push_back({watched.step, std::move(inspection)});
   };
   visit_recorded(ask, progress);
   return made;
 }
 
-HeadsLook TorchEngine::heads(SequenceModel& model, const FractionCallback& progress) {
+HeadsResult TorchEngine::heads(SequenceModel& model, const FractionCallback& progress) {
   const auto data = dataset([&] { progress(0); });
-  return look_at_heads(model, *data, run_.config.training.batch_size, progress);
+  return inspect_heads(model, *data, run_.config.training.batch_size, progress);
 }
 
-TensorsLook TorchEngine::tensors(const TensorsQuestion& question, const FractionCallback& progress) {
-  const Breath breathe = [&] { progress(0); };
+TensorsResult TorchEngine::tensors(const TensorsQuestion& question, const FractionCallback& progress) {
+  const YieldCallback yield = [&] { progress(0); };
   const auto present = watch();
   std::optional<Batch> batch;
   std::string no_gradients = "The run's corpus is not available, so there is no batch to compute gradients on.";
   if (run_.corpus) {
-    const auto data = dataset(breathe);
+    const auto data = dataset(yield);
     no_gradients =
         data->can_validate() ? "" : "No validation set is held out, so there is no batch to compute gradients on.";
     if (no_gradients.empty())
       batch = validation_batches(*present->model, *data, run_.config.training.batch_size).front();
   }
-  TensorsCollector collector(*present->model, *run_.tokenizer, question, std::move(batch), breathe);
+  TensorsCollector collector(*present->model, *run_.tokenizer, question, std::move(batch), yield);
   visit_recorded([&](const WatchedModel& watched,
                      const FractionCallback& done) { collector.add(*watched.model, watched.step, [&] { done(0); }); },
                  progress);
   // The moments of a run that was opened are with its trainer.
   if (!run_.trainer && run_.corpus && run_.folder && std::filesystem::exists(run_.folder->optimizer()))
-    make_trainer(breathe);
+    make_trainer(yield);
   if (run_.trainer && present->step == run_.trainer->steps_done())
     collector.add_last_update(run_.trainer->optimizer(),
                               learning_rate_at(run_.config.training, run_.config.model.d_model, present->step));
-  TensorsLook look = collector.take();
-  look.no_gradients = std::move(no_gradients);
-  return look;
+  TensorsResult inspection = collector.take();
+  inspection.no_gradients = std::move(no_gradients);
+  return inspection;
 }
 
 StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& progress) {
@@ -798,18 +799,18 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
     void operator()(const HeadsQuestion&) { answer = engine.heads(*watched.model, progress); }
     void operator()(const HeadsHistoryQuestion&) { answer = engine.heads_history(progress); }
     void operator()(const AttributionQuestion& asked) {
-      answer = look_at_attribution(*watched.model, *engine.run_.tokenizer, asked, progress);
+      answer = inspect_attribution(*watched.model, *engine.run_.tokenizer, asked, progress);
     }
     void operator()(const GradientQuestion& asked) {
-      answer = look_at_gradients(*watched.model, *engine.run_.tokenizer, asked, progress);
+      answer = inspect_gradients(*watched.model, *engine.run_.tokenizer, asked, progress);
     }
     void operator()(const OrderQuestion& asked) {
-      answer = look_at_orders(*watched.model, *engine.run_.tokenizer, asked, progress);
+      answer = compare_orders(*watched.model, *engine.run_.tokenizer, asked, progress);
     }
     void operator()(const TensorsQuestion& asked) { answer = engine.tensors(asked, progress); }
     void operator()(const CostQuestion& asked) { answer = measure_costs(engine.run_.config.model, asked, progress); }
     void operator()(const LengthQuestion& asked) {
-      answer = look_at_lengths(*watched.model, *engine.run_.tokenizer, engine.corpus_of_run(), asked, progress);
+      answer = measure_lengths(*watched.model, *engine.run_.tokenizer, engine.corpus_of_run(), asked, progress);
     }
   };
   with_short_errors([&] { std::visit(Answer{*this, *watched, progress, result.answer}, asked.question); });

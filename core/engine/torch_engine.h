@@ -18,10 +18,10 @@
 #include "probe/embeddings.h"
 #include "session/engine.h"
 #include "storage/autosaves.h"
-#include "storage/held_run.h"
+#include "storage/locked_run.h"
 #include "storage/run_folder.h"
 #include "tokenizer/tokenizer.h"
-#include "training/batch_look.h"
+#include "training/batch_inspection.h"
 #include "training/trainer.h"
 
 namespace attnscope {
@@ -43,12 +43,12 @@ class TorchEngine final : public Engine {
   // From here on checkpoints go to this folder, which is held until another run or folder takes its place.
   void save_run(const std::string& path) override;
   // The same where the folder is held already.
-  void save_run(HeldRun held);
+  void save_run(LockedRun held);
   bool checkpoint_if_due() override;
   void checkpoint() override;
   std::optional<OpenRun> keep() override;
-  std::optional<KeptRun> last_saved() const override;
-  std::vector<KeptRun> kept_runs() override;
+  std::optional<Autosave> last_saved() const override;
+  std::vector<Autosave> autosaves() override;
   void adjust(const Config& config) override;
   Status status() const override;
   std::int64_t steps_wanted() const override { return run_.config.training.steps; }
@@ -56,8 +56,8 @@ class TorchEngine final : public Engine {
   std::int64_t history_interval() const override { return run_.config.training.history_interval; }
   History& history() override { return run_.pinned; }
   void record_weights() override;
-  MetricPoint train_step(const Breath& breathe) override;
-  void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) override;
+  MetricPoint train_step(const YieldCallback& yield) override;
+  void probe(const Probe& probe, const SnapshotCallback& publish, const YieldCallback& yield) override;
   StudyResult study(const StartStudy& asked, const FractionCallback& progress) override;
 
   // The weights become the mean of the last `count` kept in the folder that the run was opened from (§6.1). Throws
@@ -70,13 +70,13 @@ class TorchEngine final : public Engine {
   const Tokenizer& tokenizer() const { return *run_.tokenizer; }
   std::vector<MetricPoint> metrics() const { return run_.metrics.from(); }
   // What it is trained on. Throws CorpusError when its file is gone.
-  std::shared_ptr<const Dataset> dataset(const Breath& breathe = {});
+  std::shared_ptr<const Dataset> dataset(const YieldCallback& yield = {});
   std::int64_t steps_done() const { return run_.step(); }
 
   // About the weights of this moment, or recorded ones.
-  std::shared_ptr<const EmbeddingLook> embeddings(const EmbeddingsWanted& wanted);
-  std::shared_ptr<const SenseLook> senses(const std::string& word, const Breath& breathe,
-                                          const std::optional<std::int64_t>& step = {});
+  std::shared_ptr<const EmbeddingResult> embeddings(const EmbeddingsWanted& wanted);
+  std::shared_ptr<const SenseResult> senses(const std::string& word, const YieldCallback& yield,
+                                            const std::optional<std::int64_t>& step = {});
 
   // The present weights and their step, which stay for as long as they are held, whatever is trained meanwhile.
   std::shared_ptr<const WatchedModel> watch();
@@ -86,14 +86,14 @@ class TorchEngine final : public Engine {
   Formation formation(const FormationStudy& study, const FractionCallback& progress);
 
   // What `model`, of the run, loses of the validation part without each head.
-  HeadsLook heads(SequenceModel& model, const FractionCallback& progress);
+  HeadsResult heads(SequenceModel& model, const FractionCallback& progress);
 
   // The same, of a few batches, at every step whose weights were recorded, and now.
   HeadsHistory heads_history(const FractionCallback& progress);
 
   // How the values of every parameter, of its gradient and of the sentence's activations are spread, at every step
   // whose weights were recorded, and now.
-  TensorsLook tensors(const TensorsQuestion& question, const FractionCallback& progress);
+  TensorsResult tensors(const TensorsQuestion& question, const FractionCallback& progress);
 
   // The steps of which all weights were recorded, ascending; the present one may be among them.
   std::vector<std::int64_t> recorded_steps() const { return run_.recorded.steps(); }
@@ -116,10 +116,10 @@ class TorchEngine final : public Engine {
     std::optional<CorpusRecord> record;
     std::optional<Tokenizer> tokenizer;
     std::shared_ptr<const Dataset> dataset;
-    std::shared_ptr<WatchedModel> watched;  // from the beginning on; handed out by watch()
-    std::unique_ptr<Trainer> trainer;       // with a model of its own; made by the first update
-    std::optional<BatchLooker> looker;      // made by the first look at a batch
-    std::optional<RunFolder> folder;        // where it was opened from, for the optimizer's state
+    std::shared_ptr<WatchedModel> watched;    // from the beginning on; handed out by watch()
+    std::unique_ptr<Trainer> trainer;         // with a model of its own; made by the first update
+    std::optional<BatchInspector> inspector;  // made by the first look at a batch
+    std::optional<RunFolder> folder;          // where it was opened from, for the optimizer's state
     MetricLog metrics;
     History pinned;
     bool history_unreadable = false;  // what there is of it in `folder` is set aside before it is replaced
@@ -129,9 +129,9 @@ class TorchEngine final : public Engine {
     std::shared_ptr<WatchedModel> recalled;                      // one of those steps; null: none was asked for
 
     // Made when they are first asked for; an answer is kept until another is wanted.
-    std::optional<EmbeddingDesk> desk;
+    std::optional<EmbeddingAnalyzer> embedding_analyzer;
     std::optional<SeenWords> seen_words;
-    std::shared_ptr<const SenseLook> senses;
+    std::shared_ptr<const SenseResult> senses;
 
     std::int64_t step() const { return trainer ? trainer->steps_done() : watched->step; }
   };
@@ -144,7 +144,7 @@ class TorchEngine final : public Engine {
 
   // Where the present run is saved.
   struct Home {
-    HeldRun held;
+    LockedRun held;
     CheckpointPacing pacing;
     std::size_t points;  // of run_.metrics, in its file
     std::chrono::steady_clock::time_point points_saved;
@@ -164,9 +164,9 @@ class TorchEngine final : public Engine {
   RunOpened replace(Run run);
   // The present run's. Throws CorpusError when its file is gone.
   const Corpus& corpus_of_run() const;
-  void make_trainer(const Breath& breathe);
+  void make_trainer(const YieldCallback& yield);
   // The batch of the coming update, or why there is none.
-  std::shared_ptr<const BatchLook> next_batch(const BatchWanted& wanted, const Breath& breathe);
+  std::shared_ptr<const BatchInspection> next_batch(const BatchWanted& wanted, const YieldCallback& yield);
 
   bool is_home(const std::filesystem::path& folder) const;
   // What a checkpoint in a folder that has it already need not write: all that training does not change.
@@ -175,11 +175,11 @@ class TorchEngine final : public Engine {
   void write_present(Checkpoint& checkpoint, Keep keep);
   void checkpoint(Keep keep);
   void save_new_points();
-  EmbeddingDesk& desk();
-  std::vector<UnseenWord> unseen_words(const Snapshot& snapshot, const Breath& breathe);
+  EmbeddingAnalyzer& embedding_analyzer();
+  std::vector<UnseenWord> unseen_words(const Snapshot& snapshot, const YieldCallback& yield);
   TsneMap tsne_map(const TsneStudy& question, const WatchedModel& watched, const FractionCallback& progress);
   // What the model makes of a sentence, and what of the model itself was asked for.
-  void complete(Snapshot& snapshot, const Probe& probe, const Breath& breathe);
+  void complete(Snapshot& snapshot, const Probe& probe, const YieldCallback& yield);
 
   // In a folder of its own, which nobody chose.
   void autosave();

@@ -24,7 +24,7 @@ void copy_weights(const SequenceModel& from, SequenceModel& to) {
 std::shared_ptr<WatchedModel> make_watched(const ModelConfig& config, std::int64_t vocab_size, torch::Device device) {
   auto watched = std::make_shared<WatchedModel>(WatchedModel{make_model(config, vocab_size)});
   watched->model->to(device);
-  watched->model->stand_still();
+  watched->model->freeze();
   return watched;
 }
 
@@ -36,7 +36,7 @@ Model trainable_copy(SequenceModel& model) {
 
 std::shared_ptr<WatchedModel> another_like(const WatchedModel& watched) {
   auto other = std::make_shared<WatchedModel>(WatchedModel{model_like(*watched.model)});
-  other->model->stand_still();
+  other->model->freeze();
   return other;
 }
 

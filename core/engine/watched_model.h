@@ -12,7 +12,7 @@ namespace attnscope {
 // Weights that stand still, and the number of updates they have had: handed out together, so that nobody can pair them
 // wrongly. Whoever holds one sees the same weights until he lets it go.
 struct WatchedModel {
-  Model model;  // stands still (SequenceModel::stand_still)
+  Model model;  // stands still (SequenceModel::freeze)
   std::int64_t step = 0;
 };
 

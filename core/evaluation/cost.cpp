@@ -117,18 +117,19 @@ ModelConfig measured(ModelConfig config) {
 
 }  // namespace
 
-CostLook measure_costs(const ModelConfig& given, const CostQuestion& question, const FractionCallback& progress) {
+CostResult measure_costs(const ModelConfig& given, const CostQuestion& question, const FractionCallback& progress) {
   const torch::AutoGradMode with_graph(true);
   const ModelConfig config = measured(given);
-  CostLook look{.d_model = config.d_model,
-                .heads = config.num_heads,
-                .cell = config.cell,
-                .device = fmt::format("CPU, {} thread{}", at::get_num_threads(), at::get_num_threads() == 1 ? "" : "s"),
-                .curves = {}};
+  CostResult inspection{
+      .d_model = config.d_model,
+      .heads = config.num_heads,
+      .cell = config.cell,
+      .device = fmt::format("CPU, {} thread{}", at::get_num_threads(), at::get_num_threads() == 1 ? "" : "s"),
+      .curves = {}};
   std::vector<Pass> passes;
   for (const CostLayer layer : cost_layers) {
     passes.push_back(make_layer(layer, config));
-    look.curves.push_back({.layer = layer, .points = {}});
+    inspection.curves.push_back({.layer = layer, .points = {}});
   }
   const CostClock::time_point begin = CostClock::now();
   Spent spent;
@@ -137,13 +138,13 @@ CostLook measure_costs(const ModelConfig& given, const CostQuestion& question, c
   for (std::int64_t length = shortest_cost; length <= question.longest; length *= 2) {
     for (std::size_t i = 0; i < passes.size(); ++i) {
       progress(std::min(1.0, done++ / (lengths * static_cast<double>(passes.size()))));
-      CostCurve& curve = look.curves[i];
+      CostCurve& curve = inspection.curves[i];
       if (curve.ended.empty()) curve.ended = why_not_next(curve, question, question.seconds - ms_since(begin) / 1000);
       if (curve.ended.empty()) curve.points.push_back(measure(passes[i], length, config.d_model, spent));
     }
   }
-  look.processor_share = spent.share();
-  return look;
+  inspection.processor_share = spent.share();
+  return inspection;
 }
 
 }  // namespace attnscope

@@ -9,6 +9,6 @@ namespace attnscope {
 
 // Layers of the configuration's width, heads and cell, with random weights, over one sentence, on the CPU. `progress`
 // is called before every measurement, and may throw.
-CostLook measure_costs(const ModelConfig& config, const CostQuestion& question, const FractionCallback& progress);
+CostResult measure_costs(const ModelConfig& config, const CostQuestion& question, const FractionCallback& progress);
 
 }  // namespace attnscope

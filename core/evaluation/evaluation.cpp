@@ -5,17 +5,17 @@
 #include <string_view>
 #include <tuple>
 
+#include "analysis/bleu.h"
 #include "decoding/search.h"
-#include "kernels/team.h"
-#include "measures/bleu.h"
-#include "probe/look_inside.h"
+#include "kernels/thread_pool.h"
+#include "probe/inspect_model.h"
 #include "training/batches.h"
 #include "training/validation.h"
 
 namespace attnscope {
 namespace {
 
-constexpr std::size_t pairs_a_breath = 64;
+constexpr std::size_t pairs_per_yield = 64;
 constexpr std::int64_t evaluation_batch_size = 128;
 constexpr std::int64_t evaluation_positions = 8192;  // a batch of text: its logits are as many rows of the vocabulary
 
@@ -40,8 +40,8 @@ std::vector<std::string> translate_all(SequenceModel& model, const Tokenizer& to
   std::vector<std::vector<std::vector<Hypothesis>>> found(batches.size());
   const auto translate = [&](std::size_t i, bool callers) {
     const Batch batch = make_batch(pairs, batches[i], model.device(), model.config().special());
-    found[i] =
-        beam_search(model, batch.source, batch.source_padding, {.beam = beam}, callers ? Breath(report) : Breath());
+    found[i] = beam_search(model, batch.source, batch.source_padding, {.beam = beam},
+                           callers ? YieldCallback(report) : YieldCallback());
   };
   kernels::run_by_turns(batches.size(), !model.device().is_cpu(), translate, [&](std::size_t i) {
     for (std::size_t row = 0; row < batches[i].size(); ++row) {
@@ -80,7 +80,7 @@ Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std:
     if (progress) progress(0);
   };
   for (const Pair& pair : pairs) {
-    if (encoded.size() % pairs_a_breath == 0) nothing_done_yet();
+    if (encoded.size() % pairs_per_yield == 0) nothing_done_yet();
     if (has_unknown_label(tokenizer, pair)) {
       ++result.unknown_label;
     } else if (auto fits = encode_pair(tokenizer, pair, model.config().max_length)) {
@@ -158,8 +158,8 @@ std::vector<AntecedentScore> score_antecedents(SequenceModel& model, const Token
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (pairs[i].antecedent.empty()) continue;
     Snapshot snapshot;
-    look_inside(model, tokenizer, {.text = pairs[i].source}, [&](Snapshot latest) { snapshot = std::move(latest); },
-                {});
+    inspect_model(model, tokenizer, {.text = pairs[i].source}, [&](Snapshot latest) { snapshot = std::move(latest); },
+                  {});
     for (const HeadFinding& finding : find_antecedent(snapshot, pairs[i].antecedent)) {
       AntecedentScore& score = scores[{finding.view, finding.layer, finding.head}];
       score.view = finding.view;

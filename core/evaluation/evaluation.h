@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/attention_measures.h"
 #include "corpus/corpus.h"
-#include "measures/attention_measures.h"
 #include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/evaluation.h"
@@ -17,7 +17,7 @@
 
 namespace attnscope {
 
-// The models stand still (SequenceModel::stand_still). `progress` is called at every decoded piece and every batch.
+// The models stand still (SequenceModel::freeze). `progress` is called at every decoded piece and every batch.
 
 // Translates every source greedily (beam 1) or by beam search.
 Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std::span<const Pair> pairs,

@@ -36,22 +36,22 @@ class HeadsStudy {
     for (const Batch& batch : batches_) tokens_ += batch.targets;
   }
 
-  HeadsLook look(bool with_gradients) {
-    HeadsLook look{.tokens = tokens_};
+  HeadsResult result(bool with_gradients) {
+    HeadsResult result{.tokens = tokens_};
     const std::vector<HeadPlace> places = heads_of_model(model_.config());
     passes_ = (with_gradients ? 3 : 2) * places.size() + 2;
-    look.nll = nll_without({});
-    for (const HeadPlace& place : places) look.heads.push_back({place, nll_without({place}) - look.nll, 0});
-    if (with_gradients) add_gradients(look.heads);
-    std::vector<HeadImportance> order = look.heads;
+    result.nll = nll_without({});
+    for (const HeadPlace& place : places) result.heads.push_back({place, nll_without({place}) - result.nll, 0});
+    if (with_gradients) add_gradients(result.heads);
+    std::vector<HeadImportance> order = result.heads;
     std::ranges::stable_sort(order, {}, &HeadImportance::exact);
     std::vector<HeadPlace> off;
-    look.pruning.push_back({static_cast<int>(order.size()), look.nll});
+    result.pruning.push_back({static_cast<int>(order.size()), result.nll});
     for (const HeadImportance& next : order) {
       off.push_back(next.place);
-      look.pruning.push_back({static_cast<int>(order.size() - off.size()), nll_without(off), next.place});
+      result.pruning.push_back({static_cast<int>(order.size() - off.size()), nll_without(off), next.place});
     }
-    return look;
+    return result;
   }
 
  private:
@@ -63,7 +63,7 @@ class HeadsStudy {
     for (const Batch& batch : batches_) {
       Inspection inspection{.interventions = &interventions};
       nats += cost_of(model_, batch, inspection).item<double>();
-      breathe(1.0 / static_cast<double>(batches_.size()));
+      yield(1.0 / static_cast<double>(batches_.size()));
     }
     return nats / static_cast<double>(tokens_);
   }
@@ -82,12 +82,12 @@ class HeadsStudy {
         const torch::Tensor by_row = (output.detach() * output.grad()).sum({2, 3}).select(1, head.place.head);
         head.fast += by_row.abs().sum().item<double>();
       }
-      breathe(static_cast<double>(heads.size()) / static_cast<double>(batches_.size()));
+      yield(static_cast<double>(heads.size()) / static_cast<double>(batches_.size()));
     }
     for (HeadImportance& head : heads) head.fast /= static_cast<double>(rows);
   }
 
-  void breathe(double passes) {
+  void yield(double passes) {
     done_ += passes;
     if (progress_) progress_(std::min(1.0, done_ / static_cast<double>(passes_)));
   }
@@ -108,25 +108,25 @@ std::string why_not(const SequenceModel& model, const Dataset& dataset) {
   return {};
 }
 
-HeadsLook look_at(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, bool quickly,
-                  const FractionCallback& progress) {
-  if (HeadsLook none{.problem = why_not(model, dataset)}; !none.problem.empty()) return none;
+HeadsResult inspect(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, bool quickly,
+                    const FractionCallback& progress) {
+  if (HeadsResult none{.problem = why_not(model, dataset)}; !none.problem.empty()) return none;
   model.check_standing_still();
   std::vector<Batch> batches = validation_batches(model, dataset, batch_size);
   if (quickly) batches = spread_evenly(batches, quick_batches);
-  return HeadsStudy(model, std::move(batches), progress).look(!quickly);
+  return HeadsStudy(model, std::move(batches), progress).result(!quickly);
 }
 
 }  // namespace
 
-HeadsLook look_at_heads(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
-                        const FractionCallback& progress) {
-  return look_at(model, dataset, batch_size, false, progress);
+HeadsResult inspect_heads(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
+                          const FractionCallback& progress) {
+  return inspect(model, dataset, batch_size, false, progress);
 }
 
-HeadsLook look_at_heads_quickly(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
-                                const FractionCallback& progress) {
-  return look_at(model, dataset, batch_size, true, progress);
+HeadsResult inspect_heads_quickly(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
+                                  const FractionCallback& progress) {
+  return inspect(model, dataset, batch_size, true, progress);
 }
 
 }  // namespace attnscope

@@ -10,11 +10,11 @@ namespace attnscope {
 
 // The model stands still. `progress` may throw. A model without heads, and a run without validation part, have a
 // problem.
-HeadsLook look_at_heads(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
-                        const FractionCallback& progress);
+HeadsResult inspect_heads(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
+                          const FractionCallback& progress);
 
 // The same, quickly: over a few batches, without the fast estimate.
-HeadsLook look_at_heads_quickly(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
-                                const FractionCallback& progress);
+HeadsResult inspect_heads_quickly(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
+                                  const FractionCallback& progress);
 
 }  // namespace attnscope

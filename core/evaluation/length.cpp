@@ -38,7 +38,7 @@ Model with_room(SequenceModel& model, std::int64_t length) {
     if (given.sizes() != parameter->sizes()) return nullptr;
     parameter->copy_(given);
   }
-  roomy->stand_still();
+  roomy->freeze();
   return roomy;
 }
 
@@ -71,7 +71,7 @@ PairsByLength pairs_by_length(const Corpus& corpus, std::int64_t trained, std::i
 }
 
 LengthPoint point_of(SequenceModel& model, const Tokenizer& tokenizer, const std::vector<Pair>& pairs,
-                     std::int64_t length, const Breath& breathe) {
+                     std::int64_t length, const YieldCallback& yield) {
   LengthPoint point;
   point.length = length;
   std::vector<EncodedPair> encoded;
@@ -83,57 +83,58 @@ LengthPoint point_of(SequenceModel& model, const Tokenizer& tokenizer, const std
     }
   point.pairs = static_cast<std::int64_t>(encoded.size());
   if (encoded.empty()) return point;
-  point.nll = negative_log_likelihood(model, encoded, point.pairs, breathe);
+  point.nll = negative_log_likelihood(model, encoded, point.pairs, yield);
   std::vector<std::int64_t> all;
   for (std::int64_t i = 0; i < point.pairs; ++i) all.push_back(i);
   const Batch batch = make_batch(encoded, all, model.device(), model.config().special());
-  const auto found = beam_search(model, batch.source, batch.source_padding, {.beam = 1}, breathe);
+  const auto found = beam_search(model, batch.source, batch.source_padding, {.beam = 1}, yield);
   for (std::size_t i = 0; i < references.size(); ++i)
     point.exact += tokenizer.decode(found[i].front().ids) == references[i];
   return point;
 }
 
-void look_at_pairs(LengthLook& look, Roomy& roomy, const Tokenizer& tokenizer, const Corpus& corpus,
+void inspect_pairs(LengthResult& inspection, Roomy& roomy, const Tokenizer& tokenizer, const Corpus& corpus,
                    const FractionCallback& progress) {
-  for (const Pair& pair : corpus.train) look.trained = std::max(look.trained, words_of(pair.source));
-  const PairsByLength pairs = pairs_by_length(corpus, look.trained, look.question.pairs_a_length);
+  for (const Pair& pair : corpus.train) inspection.trained = std::max(inspection.trained, words_of(pair.source));
+  const PairsByLength pairs = pairs_by_length(corpus, inspection.trained, inspection.question.pairs_a_length);
   double done = 0;
   for (const auto& [length, of_length] : pairs) {
-    const auto breathe = [&] { progress(done / static_cast<double>(pairs.size())); };
-    breathe();
-    std::int64_t pieces = 0;
+    const auto yield = [&] { progress(done / static_cast<double>(pairs.size())); };
+    yield();
+    std::int64_t tokens = 0;
     for (const Pair& pair : of_length)
       for (const std::string& side : {pair.source, pair.target})
-        pieces = std::max(pieces, static_cast<std::int64_t>(tokenizer.encode(side).size()));
-    if (length > look.trained && !roomy.reach(pieces + room_beside_words)) {
-      look.problem = "This model\u2019s position embeddings are learned: it has none for longer sentences than these.";
+        tokens = std::max(tokens, static_cast<std::int64_t>(tokenizer.encode(side).size()));
+    if (length > inspection.trained && !roomy.reach(tokens + room_beside_words)) {
+      inspection.problem =
+          "This model\u2019s position embeddings are learned: it has none for longer sentences than these.";
       return;
     }
-    const LengthPoint point = point_of(roomy.model(), tokenizer, of_length, length, breathe);
-    if (point.pairs > 0) look.points.push_back(point);
+    const LengthPoint point = point_of(roomy.model(), tokenizer, of_length, length, yield);
+    if (point.pairs > 0) inspection.points.push_back(point);
     ++done;
   }
-  if (look.points.empty())
-    look.problem = "No held-out pair fits into the model.";
-  else if (look.points.back().length <= look.trained)
-    look.problem =
+  if (inspection.points.empty())
+    inspection.problem = "No held-out pair fits into the model.";
+  else if (inspection.points.back().length <= inspection.trained)
+    inspection.problem =
         "Sentences longer than those of the corpus can be generated only for copy, reverse, sort and addition.";
 }
 
 // Windows from everywhere in the stream, one behind the other where it is short.
-void look_at_text(LengthLook& look, Roomy& roomy, const Tokenizer& tokenizer, const Corpus& corpus,
+void inspect_text(LengthResult& inspection, Roomy& roomy, const Tokenizer& tokenizer, const Corpus& corpus,
                   const FractionCallback& progress) {
-  look.text = true;
-  look.trained = roomy.given.config().max_length;
-  std::int64_t length = 2 * look.trained;
+  inspection.text = true;
+  inspection.trained = roomy.given.config().max_length;
+  std::int64_t length = 2 * inspection.trained;
   if (!roomy.reach(length)) {
-    length = look.trained;
-    look.problem = "This model\u2019s position embeddings are learned: it has none beyond its context.";
+    length = inspection.trained;
+    inspection.problem = "This model\u2019s position embeddings are learned: it has none beyond its context.";
   }
   const std::vector<int> stream = encode_text(tokenizer, corpus.text.test, [&] { progress(0); }).stream;
   const auto available = static_cast<std::int64_t>(stream.size()) - 1;
   if (available < length) {
-    look.problem = "The held-out text is shorter than one window of twice the context.";
+    inspection.problem = "The held-out text is shorter than one window of twice the context.";
     return;
   }
   const torch::NoGradGuard no_grad;
@@ -149,22 +150,22 @@ void look_at_text(LengthLook& look, Roomy& roomy, const Tokenizer& tokenizer, co
   const std::int64_t step = std::max<std::int64_t>(1, length / places_a_point);
   for (std::int64_t first = 0; first < length; first += step) {
     const torch::Tensor part = nats.slice(0, first, std::min(first + step, length));
-    look.points.push_back({first + part.size(0), 0, 0, {part.sum().item<double>(), part.size(0) * windows}});
+    inspection.points.push_back({first + part.size(0), 0, 0, {part.sum().item<double>(), part.size(0) * windows}});
   }
 }
 
 }  // namespace
 
-LengthLook look_at_lengths(SequenceModel& model, const Tokenizer& tokenizer, const Corpus& corpus,
-                           const LengthQuestion& question, const FractionCallback& progress) {
-  LengthLook look{.question = question, .model = short_name(model.config()), .points = {}};
+LengthResult measure_lengths(SequenceModel& model, const Tokenizer& tokenizer, const Corpus& corpus,
+                             const LengthQuestion& question, const FractionCallback& progress) {
+  LengthResult inspection{.question = question, .model = short_name(model.config()), .points = {}};
   Roomy roomy{model};
   if (model.config().is_language_model()) {
-    look_at_text(look, roomy, tokenizer, corpus, progress);
+    inspect_text(inspection, roomy, tokenizer, corpus, progress);
   } else {
-    look_at_pairs(look, roomy, tokenizer, corpus, progress);
+    inspect_pairs(inspection, roomy, tokenizer, corpus, progress);
   }
-  return look;
+  return inspection;
 }
 
 }  // namespace attnscope

@@ -13,7 +13,7 @@ namespace attnscope {
 // (copy, reverse, sort, addition) also of lengths that the corpus has not, up to three times its longest. Of a language
 // model the likelihood of every place of a window twice as long as its own. The model stands still; one without room
 // for so many pieces is given it, but for learned positions, of which there are no more. `progress` may throw.
-LengthLook look_at_lengths(SequenceModel& model, const Tokenizer& tokenizer, const Corpus& corpus,
-                           const LengthQuestion& question, const FractionCallback& progress);
+LengthResult measure_lengths(SequenceModel& model, const Tokenizer& tokenizer, const Corpus& corpus,
+                             const LengthQuestion& question, const FractionCallback& progress);
 
 }  // namespace attnscope

@@ -4,14 +4,14 @@
 #include <tuple>
 #include <utility>
 
-#include "measures/attention_measures.h"
+#include "analysis/attention_measures.h"
 #include "plain/edit_distance.h"
 
 namespace attnscope {
 namespace {
 
 constexpr std::size_t most_bytes = 32 << 20;  // gone through in about half a second
-constexpr std::size_t bytes_a_breath = 1 << 16;
+constexpr std::size_t bytes_per_yield = 1 << 16;
 constexpr std::size_t most_nearest = 3;
 constexpr std::size_t longest_word = 64;  // what is longer is no misspelt word
 
@@ -57,15 +57,15 @@ bool may_be_meant(std::string_view seen, std::string_view word) {
 
 }  // namespace
 
-SeenWords::SeenWords(const Corpus& corpus, const Breath& breathe) {
+SeenWords::SeenWords(const Corpus& corpus, const YieldCallback& yield) {
   if (bytes_of(corpus) > most_bytes) return;
-  std::size_t since_breath = 0;
+  std::size_t since_yield = 0;
   const auto read = [&](std::string_view text) {
     add(text);
-    since_breath += text.size();
-    if (since_breath < bytes_a_breath) return;
-    since_breath = 0;
-    if (breathe) breathe();
+    since_yield += text.size();
+    if (since_yield < bytes_per_yield) return;
+    since_yield = 0;
+    if (yield) yield();
   };
   for (const Pair& pair : corpus.train) read(pair.source);
   for (const std::string& line : lines_of(corpus.text.train)) read(line);

@@ -17,7 +17,7 @@ namespace attnscope {
 class SeenWords {
  public:
   // Goes through all of it; `breathe` is called on the way and may throw to give up.
-  SeenWords(const Corpus& corpus, const Breath& breathe);
+  SeenWords(const Corpus& corpus, const YieldCallback& yield);
 
   // Of a sentence's pieces those words that are not among them. None of a corpus that is too large to be gone through,
   // and never a word of a script that writes its words together: nothing is claimed of what is not known.

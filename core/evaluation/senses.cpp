@@ -10,9 +10,9 @@
 #include <span>
 #include <utility>
 
+#include "analysis/embedding_measures.h"
+#include "analysis/matrix_algebra.h"
 #include "corpus/words.h"
-#include "measures/embedding_measures.h"
-#include "measures/matrix_algebra.h"
 #include "plain/position_schemes.h"
 #include "probe/principal_axes.h"
 #include "probe/tensors.h"
@@ -20,9 +20,9 @@
 namespace attnscope {
 namespace {
 
-constexpr int most_groups = 6;  // of output pieces; what is left is one more
-constexpr int not_told = -1;    // of a pair, which sense its word has
-constexpr std::size_t pairs_looked_through = 4096;
+constexpr int most_groups = 6;         // of output pieces; what is left is one more
+constexpr int without_positions = -1;  // of a pair, which sense its word has
+constexpr std::size_t searched_pairs = 4096;
 
 bool is_of_word(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -63,14 +63,14 @@ struct Found {
 class Collector {
  public:
   Collector(const Tokenizer& tokenizer, const ModelConfig& model, const CorpusConfig& config, const std::string& word,
-            SenseLook& look)
-      : tokenizer_(tokenizer), model_(model), word_(lowered(word)), look_(look) {
-    if (is_english_french(config) && !model.is_language_model()) look_.groups = senses_of(word_);
-    known_ = !look_.groups.empty();
-    counts_.resize(std::max<std::size_t>(1, look_.groups.size()));
-    const std::vector<Token> pieces = tokenizer.encode(word_);
-    look_.pieces = static_cast<int>(pieces.size());
-    if (!pieces.empty()) look_.piece = pieces.back().piece;
+            SenseResult& inspection)
+      : tokenizer_(tokenizer), model_(model), word_(lowered(word)), inspection_(inspection) {
+    if (is_english_french(config) && !model.is_language_model()) inspection_.groups = senses_of(word_);
+    known_ = !inspection_.groups.empty();
+    counts_.resize(std::max<std::size_t>(1, inspection_.groups.size()));
+    const std::vector<Token> tokens = tokenizer.encode(word_);
+    inspection_.tokens = static_cast<int>(tokens.size());
+    if (!tokens.empty()) inspection_.token = tokens.back().text;
   }
 
   bool known() const { return known_; }
@@ -83,14 +83,14 @@ class Collector {
 
   void take(const Pair& pair) {
     const int sense = known_ ? sense_in(word_, pair) : 0;
-    if (sense == not_told) return;
+    if (sense == without_positions) return;
     int& count = counts_[static_cast<std::size_t>(sense)];
     if (count >= most_occurrences / static_cast<int>(counts_.size())) return;
     const std::optional<std::size_t> at = find_word(pair.source, word_);
     if (!at) return;
     std::optional<Found> read = read_at(pair, *at);
     if (!read) return;
-    read->shown.group = known_ ? sense : not_told;
+    read->shown.group = known_ ? sense : without_positions;
     ++count;
     found.push_back(std::move(*read));
   }
@@ -101,15 +101,15 @@ class Collector {
   // None where the model has no room, or the word is no piece of its own there.
   std::optional<Found> read_at(const Pair& pair, std::size_t at) const {
     Found read;
-    read.shown = {pair.source, pair.target, not_told};
+    read.shown = {pair.source, pair.target, without_positions};
     std::string text = pair.source;
-    look_.lowered |= text.compare(at, word_.size(), word_) != 0;
+    inspection_.lowered |= text.compare(at, word_.size(), word_) != 0;
     text.replace(at, word_.size(), word_);
-    const std::vector<Token> pieces = tokenizer_.encode(text);
+    const std::vector<Token> tokens = tokenizer_.encode(text);
     const std::vector<Token> before = tokenizer_.encode(std::string_view(text).substr(0, at + word_.size()));
-    if (before.empty() || before.size() > pieces.size() || pieces[before.size() - 1] != before.back()) return {};
+    if (before.empty() || before.size() > tokens.size() || tokens[before.size() - 1] != before.back()) return {};
     read.position = static_cast<std::int64_t>(before.size()) - 1;
-    read.source = ids_of(pieces);
+    read.source = ids_of(tokens);
     if (!model_.is_language_model()) read.source.push_back(model_.special().end);
     read.target = tokenizer_.encode(pair.target, Side::target);
     read.target_in = ids_of(read.target);
@@ -122,16 +122,16 @@ class Collector {
   const Tokenizer& tokenizer_;
   const ModelConfig& model_;
   std::string word_;
-  SenseLook& look_;
+  SenseResult& inspection_;
   bool known_ = false;
   std::vector<int> counts_;  // found, by sense
 };
 
 // Pairs, or lines of text, until there are enough; held-out ones first.
-void collect(const Corpus& corpus, Collector& collector, const Breath& breathe) {
+void collect(const Corpus& corpus, Collector& collector, const YieldCallback& yield) {
   std::size_t seen = 0;
   const auto take = [&](const Pair& pair) {
-    if (breathe && ++seen % pairs_looked_through == 0) breathe();
+    if (yield && ++seen % searched_pairs == 0) yield();
     collector.take(pair);
     return collector.is_full();
   };
@@ -147,16 +147,16 @@ void collect(const Corpus& corpus, Collector& collector, const Breath& breathe) 
 // most.
 struct WordReading {
   std::vector<torch::Tensor> vectors;  // D
-  std::string looked_at_by;
+  std::string attended_by;
 };
 
 // The target piece in whose row the word weighs most: the mean over the heads of the last layer.
-std::string looked_at_by(const Inspection& record, const Found& found) {
+std::string attended_by(const Inspection& record, const Found& found) {
   if (record.cross.empty() || found.target.empty()) return {};
   const torch::Tensor weights = record.cross.back()[0].mean(0).select(1, found.position);  // T
   const auto row = static_cast<std::size_t>(
       weights.slice(0, 0, static_cast<std::int64_t>(found.target.size())).argmax().item<std::int64_t>());
-  return found.target[row].piece;
+  return found.target[row].text;
 }
 
 WordReading read_word(SequenceModel& model, const Found& found, bool grouped) {
@@ -170,23 +170,23 @@ WordReading read_word(SequenceModel& model, const Found& found, bool grouped) {
   }
   WordReading reading;
   for (const torch::Tensor& state : record.states) reading.vectors.push_back(state[0][found.position].cpu());
-  if (!grouped) reading.looked_at_by = looked_at_by(record, found);
+  if (!grouped) reading.attended_by = attended_by(record, found);
   return reading;
 }
 
 // The most frequent pieces as groups, and "others" for the rest.
-void group_by_output(const std::vector<WordReading>& readings, SenseLook& look) {
+void group_by_output(const std::vector<WordReading>& readings, SenseResult& inspection) {
   std::map<std::string, int> counts;
-  for (const WordReading& reading : readings) ++counts[reading.looked_at_by];
+  for (const WordReading& reading : readings) ++counts[reading.attended_by];
   std::vector<std::pair<std::string, int>> ranked(counts.begin(), counts.end());
   std::ranges::stable_sort(ranked, std::ranges::greater(), &std::pair<std::string, int>::second);
   const bool others = ranked.size() > most_groups + 1;
   if (others) ranked.resize(most_groups);
-  for (const auto& [piece, count] : ranked) look.groups.push_back(piece_name(piece));
-  if (others) look.groups.emplace_back("others");
+  for (const auto& [token, count] : ranked) inspection.groups.push_back(token_name(token));
+  if (others) inspection.groups.emplace_back("others");
   for (std::size_t i = 0; i < readings.size(); ++i) {
-    const auto found = std::ranges::find(ranked, readings[i].looked_at_by, &std::pair<std::string, int>::first);
-    look.occurrences[i].group = static_cast<int>(found - ranked.begin());
+    const auto found = std::ranges::find(ranked, readings[i].attended_by, &std::pair<std::string, int>::first);
+    inspection.occurrences[i].group = static_cast<int>(found - ranked.begin());
   }
 }
 
@@ -196,70 +196,70 @@ std::string layer_name(std::size_t layer, const ModelConfig& model) {
   return model.is_recurrent() ? "top layer" : fmt::format("layer {}", layer);
 }
 
-void add_layers(const std::vector<WordReading>& readings, const ModelConfig& model, SenseLook& look) {
+void add_layers(const std::vector<WordReading>& readings, const ModelConfig& model, SenseResult& inspection) {
   std::vector<int> groups;
-  for (const Occurrence& occurrence : look.occurrences) groups.push_back(occurrence.group);
+  for (const Occurrence& occurrence : inspection.occurrences) groups.push_back(occurrence.group);
   for (std::size_t layer = 0; layer < readings.front().vectors.size(); ++layer) {
     std::vector<torch::Tensor> rows;
     for (const WordReading& reading : readings) rows.push_back(reading.vectors[layer]);
     const torch::Tensor vectors = torch::stack(rows);  // occurrences × D
     if (!vectors.isfinite().all().item<bool>()) {
-      look.problem = "The model's outputs are not finite: open the run again to return to its last checkpoint.";
-      look.layers.clear();
+      inspection.problem = "The model's outputs are not finite: open the run again to return to its last checkpoint.";
+      inspection.layers.clear();
       return;
     }
     PrincipalAxes axes = principal_axes(vectors, 2);
-    SenseLayer& made = look.layers.emplace_back();
+    SenseLayer& made = inspection.layers.emplace_back();
     made.name = layer_name(layer, model);
     made.points = std::move(axes.points);
     for (std::size_t i = 0; i < std::min<std::size_t>(2, axes.shares.size()); ++i) made.shares[i] = axes.shares[i];
     made.separation = static_cast<float>(mean_silhouette(to_matrix(vectors), groups));
     // So that a sentence is found again beside its place in the layer before.
     if (layer == 0) continue;
-    const Matrix& before = look.layers[layer - 1].points;
+    const Matrix& before = inspection.layers[layer - 1].points;
     made.points = product(made.points, procrustes(before, made.points));
   }
 }
 
 }  // namespace
 
-SenseLook look_at_senses(SequenceModel& model, const Tokenizer& tokenizer, const Corpus* corpus,
-                         const CorpusConfig& config, const std::string& word, const Breath& breathe) {
+SenseResult inspect_senses(SequenceModel& model, const Tokenizer& tokenizer, const Corpus* corpus,
+                           const CorpusConfig& config, const std::string& word, const YieldCallback& yield) {
   model.check_standing_still();
-  SenseLook look;
-  look.word = word;
+  SenseResult inspection;
+  inspection.word = word;
   if (is_english_french(config) && !model.config().is_language_model())
-    for (const std::string_view known : ambiguous_words()) look.suggestions.emplace_back(known);
+    for (const std::string_view known : ambiguous_words()) inspection.suggestions.emplace_back(known);
   if (!corpus) {
-    look.problem = "The run's corpus could not be read, so there are no sentences to search.";
-    return look;
+    inspection.problem = "The run's corpus could not be read, so there are no sentences to search.";
+    return inspection;
   }
-  Collector collector(tokenizer, model.config(), config, word, look);
-  if (!word.empty()) collect(*corpus, collector, breathe);
+  Collector collector(tokenizer, model.config(), config, word, inspection);
+  if (!word.empty()) collect(*corpus, collector, yield);
   if (collector.found.size() < 2) {
-    look.problem =
+    inspection.problem =
         fmt::format("The corpus has {} with \"{}\" as a source word that fits into the model: type another word.",
                     collector.found.empty() ? "no sentence" : "only one sentence", word);
-    return look;
+    return inspection;
   }
   std::vector<WordReading> readings;
   for (const Found& found : collector.found) {
-    if (breathe) breathe();
-    look.occurrences.push_back(found.shown);
+    if (yield) yield();
+    inspection.occurrences.push_back(found.shown);
     readings.push_back(read_word(model, found, collector.known()));
   }
   if (collector.known()) {
-    look.grouped_by = "sense, known from the translation";
-  } else if (std::ranges::all_of(readings, [](const WordReading& reading) { return reading.looked_at_by.empty(); })) {
-    look.grouped_by = "nothing: this model has no cross-attention to separate senses by";
-    look.groups = {"all"};
-    for (Occurrence& occurrence : look.occurrences) occurrence.group = 0;
+    inspection.grouped_by = "sense, known from the translation";
+  } else if (std::ranges::all_of(readings, [](const WordReading& reading) { return reading.attended_by.empty(); })) {
+    inspection.grouped_by = "nothing: this model has no cross-attention to separate senses by";
+    inspection.groups = {"all"};
+    for (Occurrence& occurrence : inspection.occurrences) occurrence.group = 0;
   } else {
-    look.grouped_by = "the output token that attends to it most";
-    group_by_output(readings, look);
+    inspection.grouped_by = "the output token that attends to it most";
+    group_by_output(readings, inspection);
   }
-  add_layers(readings, model.config(), look);
-  return look;
+  add_layers(readings, model.config(), inspection);
+  return inspection;
 }
 
 }  // namespace attnscope

@@ -103,32 +103,32 @@ std::vector<torch::Tensor> parameter_gradients(SequenceModel& model, const Batch
 }
 
 TensorsCollector::TensorsCollector(SequenceModel& present, const Tokenizer& tokenizer, const TensorsQuestion& question,
-                                   std::optional<Batch> batch, const Breath& breathe)
-    : look_{.question = question}, batch_(std::move(batch)) {
-  if (!question.text.empty()) sentence_ = written_step(present, tokenizer, question.text, -1, breathe);
+                                   std::optional<Batch> batch, const YieldCallback& yield)
+    : inspection_{.question = question}, batch_(std::move(batch)) {
+  if (!question.text.empty()) sentence_ = written_step(present, tokenizer, question.text, -1, yield);
 }
 
-void TensorsCollector::add(SequenceModel& model, std::int64_t step, const Breath& breathe) {
-  add_parameters(model, step, breathe);
+void TensorsCollector::add(SequenceModel& model, std::int64_t step, const YieldCallback& yield) {
+  add_parameters(model, step, yield);
   if (!sentence_.written.empty()) add_activations(model, step);
 }
 
-void TensorsCollector::add_parameters(SequenceModel& model, std::int64_t step, const Breath& breathe) {
+void TensorsCollector::add_parameters(SequenceModel& model, std::int64_t step, const YieldCallback& yield) {
   const auto named = model.named_parameters();
   const std::vector<torch::Tensor> gradients =
       batch_ ? parameter_gradients(model, *batch_) : std::vector<torch::Tensor>();
-  if (look_.parameters.empty())
-    for (const auto& item : named) look_.parameters.push_back({item.key(), item.value().sizes().vec()});
-  for (std::size_t i = 0; i < look_.parameters.size(); ++i) {
+  if (inspection_.parameters.empty())
+    for (const auto& item : named) inspection_.parameters.push_back({item.key(), item.value().sizes().vec()});
+  for (std::size_t i = 0; i < inspection_.parameters.size(); ++i) {
     const torch::Tensor& value = named[i].value();
-    std::vector<TensorPoint>& points = look_.parameters[i].points;
+    std::vector<TensorPoint>& points = inspection_.parameters[i].points;
     TensorPoint point{.step = step, .values = spread_of(value)};
     if (batch_) point.gradient = spread_of(gradients[i]);
     if (!points.empty() && step > points.back().step && points.back().values.norm > 0)
       point.change = norm_of(value.detach() - before_[i]) /
                      (points.back().values.norm * static_cast<double>(step - points.back().step));
     points.push_back(std::move(point));
-    if (breathe) breathe();
+    if (yield) yield();
   }
   before_.clear();
   for (const auto& item : named) before_.push_back(item.value().detach().clone());
@@ -136,9 +136,9 @@ void TensorsCollector::add_parameters(SequenceModel& model, std::int64_t step, c
 
 // In the order of the pass: the first step names them, and the others have the same.
 void TensorsCollector::add_activation(const std::string& name, const torch::Tensor& value, std::int64_t step) {
-  const auto found = std::ranges::find(look_.activations, name, &TensorHistory::name);
-  TensorHistory& history = found == look_.activations.end()
-                               ? look_.activations.emplace_back(TensorHistory{name, value.sizes().vec()})
+  const auto found = std::ranges::find(inspection_.activations, name, &TensorHistory::name);
+  TensorHistory& history = found == inspection_.activations.end()
+                               ? inspection_.activations.emplace_back(TensorHistory{name, value.sizes().vec()})
                                : *found;
   history.points.push_back({.step = step, .values = spread_of(value)});
 }
@@ -181,8 +181,8 @@ void TensorsCollector::add_activations(SequenceModel& model, std::int64_t step) 
 void TensorsCollector::add_last_update(Adam& optimizer, double learning_rate) {
   if (optimizer.updates() == 0) return;
   const std::vector<double> norms = optimizer.last_update_norms(learning_rate);
-  for (std::size_t i = 0; i < look_.parameters.size(); ++i) {
-    TensorHistory& history = look_.parameters[i];
+  for (std::size_t i = 0; i < inspection_.parameters.size(); ++i) {
+    TensorHistory& history = inspection_.parameters[i];
     if (history.points.back().values.norm > 0) history.last_update = norms[i] / history.points.back().values.norm;
   }
 }

@@ -27,21 +27,21 @@ class TensorsCollector {
  public:
   // `batch`: null, then there are no gradients. The sentence is written by `present`, and read thus at every step.
   TensorsCollector(SequenceModel& present, const Tokenizer& tokenizer, const TensorsQuestion& question,
-                   std::optional<Batch> batch, const Breath& breathe);
+                   std::optional<Batch> batch, const YieldCallback& yield);
 
-  void add(SequenceModel& model, std::int64_t step, const Breath& breathe);
+  void add(SequenceModel& model, std::int64_t step, const YieldCallback& yield);
 
   // How large the optimizer's newest update was; nothing before its first.
   void add_last_update(Adam& optimizer, double learning_rate);
 
-  TensorsLook take() { return std::move(look_); }
+  TensorsResult take() { return std::move(inspection_); }
 
  private:
-  void add_parameters(SequenceModel& model, std::int64_t step, const Breath& breathe);
+  void add_parameters(SequenceModel& model, std::int64_t step, const YieldCallback& yield);
   void add_activations(SequenceModel& model, std::int64_t step);
   void add_activation(const std::string& name, const torch::Tensor& value, std::int64_t step);
 
-  TensorsLook look_;
+  TensorsResult inspection_;
   std::optional<Batch> batch_;
   WrittenStep sentence_;
   std::vector<torch::Tensor> before_;  // the parameters of the last point

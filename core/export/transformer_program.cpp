@@ -15,7 +15,7 @@ namespace {
 using Value = Operators::Value;
 
 // What a stack's self-attention is told of the order; what its scheme does not use is empty.
-struct Told {
+struct PositionInputs {
   Value bias;       // T×T or H×T×T, added to the scores; the decoder's mask is in it
   Value distances;  // T×T, rows of relative_k and relative_v
   Value cos, sin;   // T×d/2×1, by which pairs of dimensions turn
@@ -37,9 +37,9 @@ class Program {
       const Value source = to_.input("source");
       if (config_.padding_id >= 0)
         padding = to_.unsqueezed(to_.unsqueezed(to_.mask_equal(source, config_.padding_id), 1), 2);  // B×1×1×S
-      Told told = order("encoder", source);
-      told.bias = sum(told.bias, padding);
-      memory = encoder(embedded(source, source_embedding(), "source_positions"), told);
+      PositionInputs positions = order("encoder", source);
+      positions.bias = sum(positions.bias, padding);
+      memory = encoder(embedded(source, source_embedding(), "source_positions"), positions);
     }
     const Value target = to_.input("target");
     Value h =
@@ -72,8 +72,8 @@ class Program {
     return to_.add(x, scaled ? to_.scaled(vectors, root_of_width()) : vectors);
   }
 
-  Told order(const std::string& stack, const Value& ids) {
-    Told told;
+  PositionInputs order(const std::string& stack, const Value& ids) {
+    PositionInputs positions;
     const std::string scheme = stack + ".position_scheme.";
     const bool causal = stack == "decoder";
     const Value at = to_.positions(ids);
@@ -83,20 +83,20 @@ class Program {
       const Value buckets =
           to_.constant(scheme + "buckets", t5_buckets(torch::arange(-farthest, farthest + 1, torch::kInt64), !causal));
       const Value bucket = to_.rows(buckets, to_.shifted(away, farthest));
-      told.bias = to_.permuted(to_.rows(to_.parameter(scheme + "relative_attention_bias"), bucket), {2, 0, 1});
+      positions.bias = to_.permuted(to_.rows(to_.parameter(scheme + "relative_attention_bias"), bucket), {2, 0, 1});
     } else if (config_.positions == "alibi") {
-      told.bias = to_.scaled(to_.multiply(to_.parameter(scheme + "slopes"), to_.absolute(away)), -1);
+      positions.bias = to_.scaled(to_.multiply(to_.parameter(scheme + "slopes"), to_.absolute(away)), -1);
     } else if (form_ == PositionForm::rotation) {
       const Value turns = to_.reshaped(to_.first_rows(to_.parameter(scheme + "rotations"), ids), {0, d_ / 2, 2});
       const std::vector<Value> cos_sin = to_.split(turns, {1, 1}, 2);
-      told.cos = cos_sin[0];
-      told.sin = cos_sin[1];
+      positions.cos = cos_sin[0];
+      positions.sin = cos_sin[1];
     } else if (form_ == PositionForm::vectors) {
       const std::int64_t farthest = config_.max_distance;
-      told.distances = to_.shifted(to_.clamped(away, -farthest, farthest), farthest);
+      positions.distances = to_.shifted(to_.clamped(away, -farthest, farthest), farthest);
     }
-    if (causal) told.bias = sum(told.bias, to_.mask_above(away, 0));
-    return told;
+    if (causal) positions.bias = sum(positions.bias, to_.mask_above(away, 0));
+    return positions;
   }
 
   // ---- one head and all
@@ -116,10 +116,10 @@ class Program {
   Value products(const Value& q, const Value& k) { return to_.matmul(q, to_.permuted(k, {0, 1, 3, 2})); }
 
   // B×H×T×d: neighbouring dimensions, as pairs, turn.
-  Value rotated(const Value& x, const Told& told) {
+  Value rotated(const Value& x, const PositionInputs& positions) {
     const std::vector<Value> pair = to_.split(to_.reshaped(x, {0, 0, 0, d_ / 2, 2}), {1, 1}, 4);
-    const Value even = to_.subtract(to_.multiply(pair[0], told.cos), to_.multiply(pair[1], told.sin));
-    const Value odd = to_.add(to_.multiply(pair[0], told.sin), to_.multiply(pair[1], told.cos));
+    const Value even = to_.subtract(to_.multiply(pair[0], positions.cos), to_.multiply(pair[1], positions.sin));
+    const Value odd = to_.add(to_.multiply(pair[0], positions.sin), to_.multiply(pair[1], positions.cos));
     return to_.reshaped(to_.concatenated({even, odd}, 4), {0, 0, 0, d_});
   }
 
@@ -141,24 +141,24 @@ class Program {
     return to_.layer_norm(x, config_.d_model, gain, to_.parameter(name + ".bias"), config_.norm_epsilon);
   }
 
-  Value self_attention(const Value& x, const std::string& name, const Told& told) {
+  Value self_attention(const Value& x, const std::string& name, const PositionInputs& positions) {
     const Value qkv = to_.linear(x, to_.parameter(name + ".in_proj_weight"),
                                  config_.biases ? to_.parameter(name + ".in_proj_bias") : Value());
     const std::vector<Value> part = to_.split(qkv, {heads_ * d_, keys_ * d_, keys_ * d_}, 2);
     Value q = queries(part[0]), k = keys(part[1]);
-    if (!told.cos.empty()) {
-      q = rotated(q, told);
-      k = rotated(k, told);
+    if (!positions.cos.empty()) {
+      q = rotated(q, positions);
+      k = rotated(k, positions);
     }
     Value scores = products(q, k);
-    if (!told.distances.empty()) {
-      const Value relative = to_.rows(to_.parameter(name + ".relative_k"), told.distances);  // T×T×d
+    if (!positions.distances.empty()) {
+      const Value relative = to_.rows(to_.parameter(name + ".relative_k"), positions.distances);  // T×T×d
       scores = to_.add(scores, by_query(q, to_.permuted(relative, {0, 2, 1})));
     }
-    const Value weights = to_.softmax(sum(scores, told.bias));
+    const Value weights = to_.softmax(sum(scores, positions.bias));
     Value mixed = to_.matmul(weights, keys(part[2]));
-    if (!told.distances.empty())
-      mixed = to_.add(mixed, by_query(weights, to_.rows(to_.parameter(name + ".relative_v"), told.distances)));
+    if (!positions.distances.empty())
+      mixed = to_.add(mixed, by_query(weights, to_.rows(to_.parameter(name + ".relative_v"), positions.distances)));
     return linear(one_vector(mixed), name + ".out_proj");
   }
 
@@ -188,19 +188,21 @@ class Program {
 
   // ---- stacks
 
-  Value encoder(Value x, const Told& told) {
+  Value encoder(Value x, const PositionInputs& positions) {
     for (std::int64_t i = 0; i < config_.num_encoder_layers; ++i) {
       const std::string layer = fmt::format("encoder.layers.{}.", i);
-      x = residual(x, layer + "norm1", [&](const Value& y) { return self_attention(y, layer + "self_attn", told); });
+      x = residual(x, layer + "norm1",
+                   [&](const Value& y) { return self_attention(y, layer + "self_attn", positions); });
       x = residual(x, layer + "norm2", [&](const Value& y) { return feed_forward(y, layer); });
     }
     return config_.final_norm ? norm(x, "encoder.norm") : x;
   }
 
-  Value decoder(Value x, const Told& told, const Value& memory, const Value& padding) {
+  Value decoder(Value x, const PositionInputs& positions, const Value& memory, const Value& padding) {
     for (std::int64_t i = 0; i < config_.num_decoder_layers; ++i) {
       const std::string layer = fmt::format("decoder.layers.{}.", i);
-      x = residual(x, layer + "norm1", [&](const Value& y) { return self_attention(y, layer + "self_attn", told); });
+      x = residual(x, layer + "norm1",
+                   [&](const Value& y) { return self_attention(y, layer + "self_attn", positions); });
       if (!memory.empty()) {
         x = residual(x, layer + "norm2",
                      [&](const Value& y) { return cross_attention(y, layer + "multihead_attn", memory, padding); });

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "kernels/libtorch.h"
-#include "kernels/loops/loops.h"
+#include "kernels/simd/loops.h"
 
 namespace attnscope::kernels {
 

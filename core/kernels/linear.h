@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/libtorch.h"
-#include "kernels/loops/loops.h"
+#include "kernels/simd/loops.h"
 
 namespace attnscope::kernels {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/loops/loops.h"
+#include "kernels/simd/loops.h"
 
 namespace attnscope::kernels {
 

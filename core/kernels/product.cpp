@@ -9,10 +9,10 @@
 #include <string_view>
 
 #include "kernels/bfloat16_product.h"
-#include "kernels/breathing.h"
 #include "kernels/libtorch.h"
 #include "kernels/precision.h"
 #include "kernels/processor.h"
+#include "kernels/yielding.h"
 
 namespace attnscope::kernels {
 namespace {
@@ -44,7 +44,7 @@ torch::Tensor as_tensor(MatrixView view, std::int64_t rows, std::int64_t columns
 
 void multiply(std::int64_t rows, std::int64_t columns, std::int64_t depth, MatrixView a, MatrixView b, float* c,
               bool add) {
-  breathe_if_wanted();
+  yield_if_requested();
   const ProductShape shape{rows, columns, depth, a.transposed, b.transposed, add};
   if (NotedProducts* noted = notes.load(std::memory_order_acquire)) noted->note(shape);
   if (precision() == Precision::bfloat16) return multiply_bfloat16(shape, a, b, c);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
-#include "plain/batch_look.h"
+#include "plain/batch_inspection.h"
 #include "plain/config.h"
 
 namespace attnscope {

@@ -136,7 +136,7 @@ void SequenceModel::set_dropout(double dropout) {
   config_.dropout = dropout;
 }
 
-void SequenceModel::stand_still() {
+void SequenceModel::freeze() {
   eval();
   for (torch::Tensor& parameter : parameters()) parameter.requires_grad_(false);
 }

@@ -84,7 +84,7 @@ class SequenceModel : public torch::nn::Module {
   virtual void set_packs(bool /*packs*/) {}
 
   // From here on it is looked at and not trained: no dropout, and no gradients are kept.
-  void stand_still();
+  void freeze();
 
   // Throws std::logic_error unless it stands still: dropout and gradients would spoil a look.
   void check_standing_still() const;

@@ -27,12 +27,12 @@ torch::Tensor PoolingImpl::weights(const Memory& memory) {
 }
 
 torch::Tensor PoolingImpl::forward(const Memory& memory, std::int64_t queries, Inspection* inspection) {
-  LayerInspection looked(inspection, true, 0, 0);
+  LayerInspection inspected(inspection, true, 0, 0);
   torch::Tensor weights = this->weights(memory).unsqueeze(1).expand({-1, 1, queries, -1});  // B×1×T×S
-  if (looked.changes_weights(AttentionPart::cross)) weights = looked.changed(weights, AttentionPart::cross);
-  looked.keep_weights(weights, AttentionPart::cross);
+  if (inspected.changes_weights(AttentionPart::cross)) weights = inspected.changed(weights, AttentionPart::cross);
+  inspected.keep_weights(weights, AttentionPart::cross);
   const torch::Tensor pooled = torch::matmul(weights, memory.states.unsqueeze(1));  // B×1×T×D
-  return looked.heads(pooled, AttentionPart::cross).squeeze(1);
+  return inspected.heads(pooled, AttentionPart::cross).squeeze(1);
 }
 
 }  // namespace attnscope

@@ -15,13 +15,15 @@ torch::Tensor kept_input(Inspection* inspection, AttentionPart stack, const torc
 }  // namespace
 
 Recurrent::Recurrent(const ModelConfig& config, std::int64_t vocab_size)
-    : SequenceModel(config, vocab_size), kind_(cell_kind(config.cell)), looks_first_(config.attention == "bahdanau") {
+    : SequenceModel(config, vocab_size),
+      kind_(cell_kind(config.cell)),
+      inspects_first_(config.attention == "bahdanau") {
   const std::int64_t d_model = config.d_model;
   make_embeddings();
   encoder_ = register_module("encoder",
                              RecurrentStack(kind_, d_model, d_model, config.num_encoder_layers, config.bidirectional));
   if (config.has_decoder()) {
-    decoder_ = register_module("decoder", RecurrentStack(kind_, looks_first_ ? 2 * d_model : d_model, d_model,
+    decoder_ = register_module("decoder", RecurrentStack(kind_, inspects_first_ ? 2 * d_model : d_model, d_model,
                                                          config.num_decoder_layers, false));
   }
   if (config.has_decoder() && config.attention != "none") {
@@ -63,8 +65,8 @@ torch::Tensor Recurrent::decode(const torch::Tensor& target_in, const Memory& me
       inspection, AttentionPart::decoder,
       embed(target_embedding_, replaced_ids(inspection, target_in, true, cache ? cache->length : 0).t(), {}));
   const torch::Tensor keys = source_keys(memory, cache);
-  const Decoded decoded = looks_first_ ? look_then_step(embedded, keys, memory, states, inspection)
-                                       : step_then_look(embedded, keys, memory, states, inspection);
+  const Decoded decoded = inspects_first_ ? inspect_then_step(embedded, keys, memory, states, inspection)
+                                          : step_then_inspect(embedded, keys, memory, states, inspection);
   if (inspection) keep_cells(*inspection, true, states.size(), decoded.cells);
   if (cache) {
     cache->state = tensors_of(states);
@@ -93,9 +95,9 @@ torch::Tensor Recurrent::source_keys(const Memory& memory, DecoderCache* cache) 
 }
 
 // 1409.0473 A.1.2: the state before the token looks at the source, and what it saw enters the cell with the token.
-Recurrent::Decoded Recurrent::look_then_step(const torch::Tensor& embedded, const torch::Tensor& keys,
-                                             const Memory& memory, std::vector<CellState>& states,
-                                             Inspection* inspection) {
+Recurrent::Decoded Recurrent::inspect_then_step(const torch::Tensor& embedded, const torch::Tensor& keys,
+                                                const Memory& memory, std::vector<CellState>& states,
+                                                Inspection* inspection) {
   const Cell& cell = decoder_->first_cell();
   const auto weights = cell.weight_ih.split(config_.d_model, 1);  // W_ih [y; c] = W_y y + W_c c, W_y y for all at once
   const auto from_tokens = torch::linear(embedded, weights[0], cell.bias_ih).unbind(0);
@@ -104,7 +106,7 @@ Recurrent::Decoded Recurrent::look_then_step(const torch::Tensor& embedded, cons
   const StateHook after = states_put(inspection, AttentionPart::decoder);
   for (std::size_t i = 0; i < from_tokens.size(); ++i) {
     const auto token = static_cast<std::int64_t>(i);
-    const Seen seen = attention_->look(states.back().h.unsqueeze(1), keys, memory, inspection, token);
+    const Seen seen = attention_->attend(states.back().h.unsqueeze(1), keys, memory, inspection, token);
     decoder_->step(from_tokens[i] + torch::linear(seen.contexts.squeeze(1), weights[1]), states, config_.dropout, token,
                    after);
     for (std::size_t layer = 0; layer < states.size(); ++layer) cells[layer].push_back(states[layer]);
@@ -117,14 +119,14 @@ Recurrent::Decoded Recurrent::look_then_step(const torch::Tensor& embedded, cons
 
 // 1508.04025 §3: the state after the token looks at the source, so all tokens can look at once. What they saw does not
 // enter the cell again (no input feeding, §3.3).
-Recurrent::Decoded Recurrent::step_then_look(const torch::Tensor& embedded, const torch::Tensor& keys,
-                                             const Memory& memory, std::vector<CellState>& states,
-                                             Inspection* inspection) {
+Recurrent::Decoded Recurrent::step_then_inspect(const torch::Tensor& embedded, const torch::Tensor& keys,
+                                                const Memory& memory, std::vector<CellState>& states,
+                                                Inspection* inspection) {
   std::vector<std::vector<CellState>> cells;
   const torch::Tensor tops =
       decoder_->forward(embedded, {}, states, config_.dropout, &cells, states_put(inspection, AttentionPart::decoder))
           .transpose(0, 1);
-  return {tops, attention_ ? attention_->look(tops, keys, memory, inspection) : Seen(), std::move(cells)};
+  return {tops, attention_ ? attention_->attend(tops, keys, memory, inspection) : Seen(), std::move(cells)};
 }
 
 }  // namespace attnscope

@@ -39,13 +39,13 @@ class Recurrent final : public SequenceModel {
   // A classifier's features, B×T×D, the same for each of `queries`, T.
   torch::Tensor pooled(const Memory& memory, std::int64_t queries, Inspection* inspection);
   torch::Tensor source_keys(const Memory& memory, DecoderCache* cache);
-  Decoded look_then_step(const torch::Tensor& embedded, const torch::Tensor& keys, const Memory& memory,
-                         std::vector<CellState>& states, Inspection* inspection);
-  Decoded step_then_look(const torch::Tensor& embedded, const torch::Tensor& keys, const Memory& memory,
-                         std::vector<CellState>& states, Inspection* inspection);
+  Decoded inspect_then_step(const torch::Tensor& embedded, const torch::Tensor& keys, const Memory& memory,
+                            std::vector<CellState>& states, Inspection* inspection);
+  Decoded step_then_inspect(const torch::Tensor& embedded, const torch::Tensor& keys, const Memory& memory,
+                            std::vector<CellState>& states, Inspection* inspection);
 
   CellKind kind_;
-  bool looks_first_;  // Bahdanau's attention asks with the state before the token, and its context enters the cell
+  bool inspects_first_;  // Bahdanau's attention asks with the state before the token, and its context enters the cell
   RecurrentStack encoder_{nullptr};
   RecurrentStack decoder_{nullptr};  // none in a classifier
   RecurrentAttention attention_{nullptr};

@@ -32,8 +32,8 @@ torch::Tensor RecurrentAttentionImpl::scores(const torch::Tensor& states, const 
   return v_(torch::tanh(W_(states).unsqueeze(2) + keys.unsqueeze(1))).squeeze(3);
 }
 
-Seen RecurrentAttentionImpl::look(const torch::Tensor& states, const torch::Tensor& keys, const Memory& memory,
-                                  Inspection* inspection, std::int64_t first) {
+Seen RecurrentAttentionImpl::attend(const torch::Tensor& states, const torch::Tensor& keys, const Memory& memory,
+                                    Inspection* inspection, std::int64_t first) {
   torch::Tensor masked = scores(states, keys);
   if (memory.padding.defined()) {
     masked = masked.masked_fill(memory.padding.unsqueeze(1), -std::numeric_limits<double>::infinity());

@@ -25,8 +25,8 @@ class RecurrentAttentionImpl : public torch::nn::Module {
 
   // states: B×T×D, the decoder's that ask; keys: those of the memory. An additive score holds B×T×S×D numbers.
   // first: the position of the first of them in the pass, for the values of the inspection.
-  Seen look(const torch::Tensor& states, const torch::Tensor& keys, const Memory& memory,
-            Inspection* inspection = nullptr, std::int64_t first = 0);
+  Seen attend(const torch::Tensor& states, const torch::Tensor& keys, const Memory& memory,
+              Inspection* inspection = nullptr, std::int64_t first = 0);
 
   // h̃ = tanh(W_c[c; h]) (1508.04025 eq. 5): contexts c and states h, B×T×D each → B×T×D. After Bahdanau's attention
   // too, where that paper has a maxout layer.

@@ -20,7 +20,7 @@ bool has_relative_vectors(const ModelConfig& config) {
 }
 
 // Whether a stack that reads, instead of writing from a memory, is told the order.
-bool is_told_order(const Inspection* inspection) {
+bool uses_positions(const Inspection* inspection) {
   return !inspection || !inspection->interventions || !inspection->interventions->no_positions;
 }
 
@@ -142,7 +142,7 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   context.memory_mask.padding = memory.padding;
   context.memory_mask.key_packing = memory.packing;
   Inspection* reading = memory.states.defined() ? nullptr : inspection;  // what is written comes after it
-  if (is_told_order(reading)) context.positions = position_scheme_->relative(num_queries, num_keys, x.device());
+  if (uses_positions(reading)) context.positions = position_scheme_->relative(num_queries, num_keys, x.device());
   torch::Tensor& rotations = context.positions.rotations;
   if (packing && rotations.defined()) rotations = packing.by_position(rotations);
   if (recompute_ && is_training() && !cache && !inspection && x.requires_grad())
@@ -235,9 +235,9 @@ Transformer::Transformer(const ModelConfig& config, std::int64_t vocab_size) : S
 }
 
 torch::Tensor Transformer::embed_from(const torch::nn::Embedding& embedding, const AddedPositions& positions,
-                                      const torch::Tensor& ids, std::int64_t first, bool told,
+                                      const torch::Tensor& ids, std::int64_t first, bool with_positions,
                                       const kernels::Packing& packing) {
-  const torch::Tensor added = positions && told ? positions(first, first + ids.size(1)) : torch::Tensor();
+  const torch::Tensor added = positions && with_positions ? positions(first, first + ids.size(1)) : torch::Tensor();
   if (!packing) return embed(embedding, ids, added);
   return embed(embedding, packing.packed(ids), added.defined() ? packing.by_position(added) : added);
 }
@@ -252,7 +252,7 @@ Memory Transformer::encode(const torch::Tensor& source, const torch::Tensor& pad
   const kernels::Packing packing =
       packs(inspection) && padding.defined() ? kernels::packing_of(padding) : kernels::Packing();
   const torch::Tensor embedded =
-      embed_from(source_embedding_, source_positions_, ids, 0, is_told_order(inspection), packing);
+      embed_from(source_embedding_, source_positions_, ids, 0, uses_positions(inspection), packing);
   return {encoder_(embedded, Memory(), padding, nullptr, inspection, packing), padding, {}, packing};
 }
 
@@ -264,11 +264,11 @@ torch::Tensor Transformer::decode(const torch::Tensor& target_in, const Memory& 
   }
   const std::int64_t first = cache ? cache->length : 0;
   const torch::Tensor ids = replaced_ids(inspection, target_in, true, first);
-  const bool told = encoder_ || is_told_order(inspection);
+  const bool with_positions = encoder_ || uses_positions(inspection);
   const kernels::Packing packing =
       packs(inspection) && !cache ? kernels::packing_of(padding_of(ids, config_.padding_id)) : kernels::Packing();
-  return decoder_(embed_from(target_embedding_, target_positions_, ids, first, told, packing), memory, torch::Tensor(),
-                  cache, inspection, packing);
+  return decoder_(embed_from(target_embedding_, target_positions_, ids, first, with_positions, packing), memory,
+                  torch::Tensor(), cache, inspection, packing);
 }
 
 torch::Tensor Transformer::finished(const torch::Tensor& hidden) {

@@ -116,7 +116,8 @@ class Transformer final : public SequenceModel {
  private:
   // ids B×L, the first of them at position `first` → B×L×D, or packed 1×N×D; told: with the positions
   torch::Tensor embed_from(const torch::nn::Embedding& embedding, const AddedPositions& positions,
-                           const torch::Tensor& ids, std::int64_t first, bool told, const kernels::Packing& packing);
+                           const torch::Tensor& ids, std::int64_t first, bool with_positions,
+                           const kernels::Packing& packing);
   // Whether this pass leaves padding out.
   bool packs(const Inspection* inspection) const;
 

@@ -23,44 +23,44 @@ std::vector<double> sizes_of(std::vector<double> values) {
 
 }  // namespace
 
-double parts_sum(const AttributionLook& look) {
+double parts_sum(const AttributionResult& inspection) {
   double sum = 0;
-  for (const LogitPart& part : look.parts) sum += part.logit;
+  for (const LogitPart& part : inspection.parts) sum += part.logit;
   return sum;
 }
 
-double completeness_error(const AttributionLook& look) {
+double completeness_error(const AttributionResult& inspection) {
   constexpr double least = 1e-3;  // nats
-  const double change = look.log_prob - look.baseline_log_prob;
-  return std::abs(sum_of(look.integrated) - change) / std::max(std::abs(change), least);
+  const double change = inspection.log_prob - inspection.baseline_log_prob;
+  return std::abs(sum_of(inspection.integrated) - change) / std::max(std::abs(change), least);
 }
 
-std::size_t strongest_head(const AttributionLook& look) {
+std::size_t strongest_head(const AttributionResult& inspection) {
   std::size_t strongest = 0;
   double most = 0;
-  for (const LogitPart& part : look.parts) {
-    const auto head = std::ranges::find(look.heads, part.place, &ReadingHead::place);
-    if (part.kind != LogitPartKind::head || head == look.heads.end() || std::abs(part.logit) <= most) continue;
+  for (const LogitPart& part : inspection.parts) {
+    const auto head = std::ranges::find(inspection.heads, part.place, &ReadingHead::place);
+    if (part.kind != LogitPartKind::head || head == inspection.heads.end() || std::abs(part.logit) <= most) continue;
     most = std::abs(part.logit);
-    strongest = static_cast<std::size_t>(head - look.heads.begin());
+    strongest = static_cast<std::size_t>(head - inspection.heads.begin());
   }
   return strongest;
 }
 
-std::vector<PieceMethod> piece_methods(const AttributionLook& look, std::size_t head) {
-  std::vector<PieceMethod> methods = {{"left out", look.deletion},
-                                      {"integrated gradients", look.integrated},
-                                      {"gradient \u00D7 input", look.gradient_input}};
-  if (head < look.heads.size()) {
-    methods.push_back({"weights", look.heads[head].weights});
-    methods.push_back({"\u2016weight \u00B7 v W_O\u2016", look.heads[head].norms});
+std::vector<TokenMethod> token_methods(const AttributionResult& inspection, std::size_t head) {
+  std::vector<TokenMethod> methods = {{"left out", inspection.deletion},
+                                      {"integrated gradients", inspection.integrated},
+                                      {"gradient \u00D7 input", inspection.gradient_input}};
+  if (head < inspection.heads.size()) {
+    methods.push_back({"weights", inspection.heads[head].weights});
+    methods.push_back({"\u2016weight \u00B7 v W_O\u2016", inspection.heads[head].norms});
   }
-  methods.push_back({"rollout", look.rollout});
-  std::erase_if(methods, [](const PieceMethod& method) { return method.values.empty(); });
+  methods.push_back({"rollout", inspection.rollout});
+  std::erase_if(methods, [](const TokenMethod& method) { return method.values.empty(); });
   return methods;
 }
 
-Matrix method_agreement(const std::vector<PieceMethod>& methods) {
+Matrix method_agreement(const std::vector<TokenMethod>& methods) {
   const int count = static_cast<int>(methods.size());
   Matrix agreement(count, count);
   for (int row = 0; row < count; ++row)
@@ -71,10 +71,10 @@ Matrix method_agreement(const std::vector<PieceMethod>& methods) {
   return agreement;
 }
 
-std::string attribution_sentence(const AttributionLook& look, std::size_t head) {
-  const std::vector<PieceMethod> methods = piece_methods(look, head);
-  if (look.pieces.size() < 3) return "Ranks cannot be compared with fewer than three input tokens.";
-  const std::vector<double> sizes = sizes_of(look.deletion);
+std::string attribution_sentence(const AttributionResult& inspection, std::size_t head) {
+  const std::vector<TokenMethod> methods = token_methods(inspection, head);
+  if (inspection.tokens.size() < 3) return "Ranks cannot be compared with fewer than three input tokens.";
+  const std::vector<double> sizes = sizes_of(inspection.deletion);
   const auto most = static_cast<std::size_t>(std::ranges::max_element(sizes) - sizes.begin());
   const Matrix agreement = method_agreement(methods);
   std::vector<std::size_t> order(methods.size() - 1);
@@ -87,8 +87,9 @@ std::string attribution_sentence(const AttributionLook& look, std::size_t head) 
   return fmt::format(
       "Leaving out \u201C{}\u201D changes log p({}) most, by {:+.3f}. Rank correlation of the other methods with "
       "leaving a token out: {}.",
-      without_mark(look.pieces[most]), without_mark(look.written[static_cast<std::size_t>(look.output)]),
-      -look.deletion[most], ranked);
+      without_mark(inspection.tokens[most]),
+      without_mark(inspection.written[static_cast<std::size_t>(inspection.output)]), -inspection.deletion[most],
+      ranked);
 }
 
 }  // namespace attnscope

@@ -36,7 +36,7 @@ struct ReadingHead {
   std::vector<double> norms;    // ‖α_j v_j W_O‖ (2004.10102); none of a recurrent network or a pooling
 };
 
-struct AttributionLook {
+struct AttributionResult {
   AttributionQuestion question;
   std::string problem = {};               // why there is nothing, in one sentence
   std::vector<std::string> written = {};  // which pieces can be chosen
@@ -48,7 +48,7 @@ struct AttributionLook {
   std::string parts_problem = {};     // why there are none, in one sentence
 
   // ---- the pieces read, of log p of the chosen one, nats
-  std::vector<std::string> pieces = {};
+  std::vector<std::string> tokens = {};
   double log_prob = 0;
   double baseline_log_prob = 0;  // with every piece read an unknown one
   std::vector<ReadingHead> heads = {};
@@ -60,28 +60,28 @@ struct AttributionLook {
 };
 
 // Σ parts.
-double parts_sum(const AttributionLook& look);
+double parts_sum(const AttributionResult& inspection);
 
 // |Σ integrated − (log p − log p of the baseline)| as a share of the latter; less than 0.001 nats counts as 0.001.
-double completeness_error(const AttributionLook& look);
+double completeness_error(const AttributionResult& inspection);
 
 // Of `heads`, the one that adds most to the logit or takes most from it; 0 where parts are not known.
-std::size_t strongest_head(const AttributionLook& look);
+std::size_t strongest_head(const AttributionResult& inspection);
 
 // One way to tell how much every piece matters.
-struct PieceMethod {
+struct TokenMethod {
   std::string name;
   std::vector<double> values;  // one a piece
 };
 
 // Deletion, the truth of it, first; the weights and norms are those of heads[head]. A way that this model does not know
 // is left out.
-std::vector<PieceMethod> piece_methods(const AttributionLook& look, std::size_t head);
+std::vector<TokenMethod> token_methods(const AttributionResult& inspection, std::size_t head);
 
 // Rank correlations (Spearman) between how much each piece matters by any two methods, whatever its sign.
-Matrix method_agreement(const std::vector<PieceMethod>& methods);
+Matrix method_agreement(const std::vector<TokenMethod>& methods);
 
 // One sentence: what leaving pieces out says, and how far each of the other methods agrees with it.
-std::string attribution_sentence(const AttributionLook& look, std::size_t head);
+std::string attribution_sentence(const AttributionResult& inspection, std::size_t head);
 
 }  // namespace attnscope

@@ -23,6 +23,6 @@ class NotFinite : public std::runtime_error {
 
 using ProgressCallback = std::function<void(const Progress&)>;  // may throw Cancelled
 using FractionCallback = std::function<void(double)>;           // 0…1; may throw Cancelled
-using Breath = std::function<void()>;                           // lets a probe in; may throw Cancelled
+using YieldCallback = std::function<void()>;                    // lets a probe in; may throw Cancelled
 
 }  // namespace attnscope

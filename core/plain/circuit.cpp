@@ -10,21 +10,21 @@
 namespace attnscope {
 namespace {
 
-bool is_sign(std::string_view piece) {
-  return std::ranges::all_of(piece, [](char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; });
+bool is_glyph(std::string_view token) {
+  return std::ranges::all_of(token, [](char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; });
 }
 
 }  // namespace
 
-std::vector<Slot> slots_of(std::span<const Token> pieces) {
+std::vector<Slot> slots_of(std::span<const Token> tokens) {
   std::vector<Slot> slots;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const std::string& piece = pieces[i].piece;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string& token = tokens[i].text;
     // "didn ' t" is a word, and so is "." where the next one begins or nothing follows but </s>.
-    const bool ends = i + 1 >= pieces.size() || pieces[i + 1].piece.starts_with(word_mark) || pieces[i + 1].id <= 2;
-    const bool begins = slots.empty() || piece.starts_with(word_mark) || pieces[i].id <= 2 || (is_sign(piece) && ends);
+    const bool ends = i + 1 >= tokens.size() || tokens[i + 1].text.starts_with(word_mark) || tokens[i + 1].id <= 2;
+    const bool begins = slots.empty() || token.starts_with(word_mark) || tokens[i].id <= 2 || (is_glyph(token) && ends);
     if (begins) slots.push_back({});
-    if (piece != word_mark) slots.back().name += without_mark(piece);
+    if (token != word_mark) slots.back().name += without_mark(token);
     slots.back().positions.push_back(static_cast<int>(i));
   }
   return slots;
@@ -54,11 +54,11 @@ std::vector<int> distinct(const std::vector<HeadRow>& members, int HeadRow::*whi
 
 }  // namespace
 
-std::vector<int> Hop::heads() const {
+std::vector<int> CircuitEdge::heads() const {
   return distinct(members, &HeadRow::head);
 }
 
-std::vector<int> Hop::slots() const {
+std::vector<int> CircuitEdge::slots() const {
   return distinct(members, &HeadRow::slot);
 }
 
@@ -80,30 +80,30 @@ const char* sum_text(double alone, double together) {
 
 }  // namespace
 
-std::string why_not_one(const Hop& hop) {
-  const std::vector<int> heads = hop.heads();
+std::string why_not_one(const CircuitEdge& edge) {
+  const std::vector<int> heads = edge.heads();
   if (heads.size() < 2) return {};
   double sum = 0;
   std::vector<std::string> alone;
   for (const int head : heads) {
-    const double share = hop.alone[static_cast<std::size_t>(head)].share();
+    const double share = edge.alone[static_cast<std::size_t>(head)].share();
     sum += share;
     alone.push_back(fmt::format("head {} {:.2f}", head + 1, share));
   }
   std::string text =
       fmt::format("No single head is enough: patched one at a time they recover {} of the effect, together {:.2f}; {}.",
-                  fmt::join(alone, ", "), hop.together.share(), sum_text(sum, hop.together.share()));
+                  fmt::join(alone, ", "), edge.together.share(), sum_text(sum, edge.together.share()));
   const auto fewer = [&](const std::vector<HeadRow>& members) {
-    return !members.empty() && members.size() < hop.members.size();
+    return !members.empty() && members.size() < edge.members.size();
   };
-  if (fewer(hop.clean_members))
-    text += fmt::format(" Corrupting {} is enough to flip the answer.", heads_text(hop.clean_members));
-  if (fewer(hop.corrupted_members))
-    text += fmt::format(" Restoring {} is enough to recover the answer.", heads_text(hop.corrupted_members));
+  if (fewer(edge.clean_members))
+    text += fmt::format(" Corrupting {} is enough to flip the answer.", heads_text(edge.clean_members));
+  if (fewer(edge.corrupted_members))
+    text += fmt::format(" Restoring {} is enough to recover the answer.", heads_text(edge.corrupted_members));
   return text;
 }
 
-const Sweep& CircuitLook::sweep(Twin of, ChangeKind kind) const {
+const Sweep& CircuitResult::sweep(ContrastSide of, ChangeKind kind) const {
   for (const Sweep& made : sweeps)
     if (made.of == of && made.kind == kind) return made;
   throw std::out_of_range("this sweep was not computed");

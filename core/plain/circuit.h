@@ -17,14 +17,14 @@ namespace attnscope {
 // ---- a run of the model on one of the two sentences, with changes
 
 enum class ChangeKind {
-  twin,      // the value of the run on the other sentence
+  contrast,  // the value of the run on the other sentence
   zero,      // nothing
   mean,      // the mean over all positions of both sentences
   exchange,  // the weights on two words change places
 };
 
 struct Change {
-  ChangeKind kind = ChangeKind::twin;
+  ChangeKind kind = ChangeKind::contrast;
   ValueSite site;               // of an exchange: heads
   std::vector<int> heads = {};  // of heads
   std::vector<int> positions;   // of the tokens, or of the queries
@@ -32,14 +32,14 @@ struct Change {
   std::vector<int> other = {};  // … and of the other
 };
 
-enum class Twin { clean, corrupted };
+enum class ContrastSide { clean, corrupted };
 
-constexpr Twin other(Twin twin) {
-  return twin == Twin::clean ? Twin::corrupted : Twin::clean;
+constexpr ContrastSide other(ContrastSide contrast) {
+  return contrast == ContrastSide::clean ? ContrastSide::corrupted : ContrastSide::clean;
 }
 
 struct ChangedRun {
-  Twin of = Twin::corrupted;  // whose run is changed: corrupted, that is denoising; clean, noising
+  ContrastSide of = ContrastSide::corrupted;  // whose run is changed: corrupted, that is denoising; clean, noising
   std::vector<Change> changes = {};
 };
 
@@ -60,11 +60,11 @@ struct Effect {
 // ---- the question
 
 // Two sentences that differ in little, and the step where it shows.
-struct TwinQuestion {
+struct ContrastQuestion {
   std::string clean;
   std::string corrupted;
   std::vector<std::string> between = {};  // the two words whose odds are asked for; empty: where the outputs part
-  bool operator==(const TwinQuestion&) const = default;
+  bool operator==(const ContrastQuestion&) const = default;
 };
 
 // A word or a sign, and where its pieces stand.
@@ -75,18 +75,18 @@ struct Slot {
 };
 
 // The words of a text, a sign that ends one by itself.
-std::vector<Slot> slots_of(std::span<const Token> pieces);
+std::vector<Slot> slots_of(std::span<const Token> tokens);
 
 // Two runs beside each other.
-struct TwinRun {
+struct ContrastRun {
   std::string text;
-  std::vector<Token> pieces;  // the source with </s>, or a language model's prompt
+  std::vector<Token> tokens;  // the source with </s>, or a language model's prompt
   std::string output;         // as the model writes it by itself
   double margin = 0;
 };
 
-struct TwinFacts {
-  TwinRun clean, corrupted;
+struct ContrastFacts {
+  ContrastRun clean, corrupted;
   std::vector<Token> prefix;  // what both have written before the step
   Token a, b;                 // between which they part
   std::vector<Slot> words;    // of the source; names as in the clean sentence
@@ -94,14 +94,14 @@ struct TwinFacts {
   bool language_model = false;
   bool recurrent = false;  // what stands at a word, after a layer, is the network's state, handed on from there
 
-  const TwinRun& of(Twin twin) const { return twin == Twin::clean ? clean : corrupted; }
+  const ContrastRun& of(ContrastSide contrast) const { return contrast == ContrastSide::clean ? clean : corrupted; }
   double effect() const { return clean.margin - corrupted.margin; }
 };
 
 inline constexpr double least_margin = 0.5;  // nats: less is no answer
 
 // The clean sentence is answered with a, the corrupted one with b.
-inline bool tells_apart(const TwinFacts& facts) {
+inline bool tells_apart(const ContrastFacts& facts) {
   return facts.clean.margin >= least_margin && facts.corrupted.margin <= -least_margin;
 }
 
@@ -120,8 +120,8 @@ struct EffectGrid {
 
 // Every place of a model, one after another, in one of the two runs. Empty where a model has no such part.
 struct Sweep {
-  Twin of = Twin::corrupted;
-  ChangeKind kind = ChangeKind::twin;
+  ContrastSide of = ContrastSide::corrupted;
+  ChangeKind kind = ChangeKind::contrast;
   EffectGrid encoder_states, decoder_states;              // layers + 1 × positions: as embedded, after layer 1, …
   EffectGrid encoder_feed_forward, decoder_feed_forward;  // layers × positions
   EffectGrid encoder_states_whole, decoder_states_whole;  // as many × 1, at all positions together
@@ -150,7 +150,7 @@ struct PathEnd {
 
 // Of heads and feed-forwards a sweep that needs more than a kind: two words, or where a path ends.
 struct SweepQuestion {
-  TwinQuestion twins;
+  ContrastQuestion contrasts;
   std::vector<int> one = {}, other = {};  // the positions of two words: every head's weights on them are exchanged
   // Else the other sentence's values are put in, and only what of them goes straight to these heads counts: what
   // stands between gives what it gave (path patching: Wang et al. 2022, arXiv 2211.00593; 2304.05969).
@@ -159,7 +159,7 @@ struct SweepQuestion {
   bool is_exchange() const { return !one.empty(); }
 };
 
-struct SweepLook {
+struct SweepResult {
   SweepQuestion question;
   std::string problem = {};   // why there is none, in one sentence
   std::vector<Sweep> sweeps;  // of the clean run, of the corrupted; of a path the states' first row alone
@@ -182,7 +182,7 @@ struct Tally {
 
 // What one kind of change to the same rows does.
 struct Way {
-  ChangeKind kind = ChangeKind::twin;
+  ChangeKind kind = ChangeKind::contrast;
   std::vector<int> words = {};  // slots, of an exchange
   Tally tally = {};
 };
@@ -195,16 +195,16 @@ struct HeadRow {
 };
 
 // One attention through which the difference goes on its way.
-struct Hop {
+struct CircuitEdge {
   AttentionPart part = AttentionPart::encoder;
   int layer = 0;
-  ChangeKind kind = ChangeKind::twin;  // twin: its heads' outputs are put in; exchange: the weights on two words
-  std::vector<HeadRow> members = {};   // the fewest that turn the answers; in cross-attention and in the decoder of
-                                       // a translator slot 0 is the step asked about, 1 all before it
-  std::vector<int> read = {};          // the slots that these look at, or that are exchanged
-  Tally together = {};                 // the members
-  Tally all = {};                      // every head of the attention
-  std::vector<Tally> alone = {};       // of each head, at all the members' slots
+  ChangeKind kind = ChangeKind::contrast;  // twin: its heads' outputs are put in; exchange: the weights on two words
+  std::vector<HeadRow> members = {};       // the fewest that turn the answers; in cross-attention and in the decoder of
+                                           // a translator slot 0 is the step asked about, 1 all before it
+  std::vector<int> read = {};              // the slots that these look at, or that are exchanged
+  Tally together = {};                     // the members
+  Tally all = {};                          // every head of the attention
+  std::vector<Tally> alone = {};           // of each head, at all the members' slots
   // Of the members, the fewest that turn as many of the clean runs' answers, and of the corrupted runs'.
   std::vector<HeadRow> clean_members = {}, corrupted_members = {};
   std::vector<Way> ways = {};  // what else can be done to the members: `kind` first, then the others
@@ -224,9 +224,9 @@ struct Place {
 // A head that looks elsewhere for the other sentence, and moves nothing.
 struct Decoy {
   HeadPlace place;
-  int from = 0, to = 0;                // slots: whose row, which word
-  double weight = 0, twin_weight = 0;  // where it looks there, and for the other sentence
-  Tally effect = {};                   // of its whole output
+  int from = 0, to = 0;                     // slots: whose row, which word
+  double weight = 0, corrupted_weight = 0;  // where it looks there, and for the other sentence
+  Tally effect = {};                        // of its whole output
 };
 
 struct Circuit {
@@ -234,24 +234,24 @@ struct Circuit {
   std::vector<std::string> slots;  // the words of the source, of a language model the prompt and then "the step"
   int pairs = 0;                   // counted over
   AttentionPart reader =
-      AttentionPart::encoder;  // whose states the places are: encoder or, of a language model, decoder
-  std::vector<Place> places;   // one for every layer, as embedded first
-  std::vector<Hop> hops;       // in the order of the pass
-  std::vector<int> exchanged;  // the two words whose exchange turns most, whether enough or not; or none
+      AttentionPart::encoder;      // whose states the places are: encoder or, of a language model, decoder
+  std::vector<Place> places;       // one for every layer, as embedded first
+  std::vector<CircuitEdge> edges;  // in the order of the pass
+  std::vector<int> exchanged;      // the two words whose exchange turns most, whether enough or not; or none
   std::vector<Decoy> decoys;
 };
 
 // Why one of a hop's heads is not enough, in one sentence from the numbers; empty where it is.
-std::string why_not_one(const Hop& hop);
+std::string why_not_one(const CircuitEdge& edge);
 
 // ---- why a head looks where it looks
 
 // Of one of the two sentences: the score of a word's query with a word's key, less its score with another's.
 struct ScoreQuestion {
-  TwinQuestion twins;
-  Twin sentence = Twin::clean;
+  ContrastQuestion contrasts;
+  ContrastSide sentence = ContrastSide::clean;
   HeadPlace place;  // of what reads the sentence
-  int from = 0;     // TwinFacts::words
+  int from = 0;     // ContrastFacts::words
   int to = 0;
   int other = -1;  // −1: nothing is taken off
   bool operator==(const ScoreQuestion&) const = default;
@@ -282,27 +282,27 @@ struct FormationPoint {
 
 // How a circuit came to be.
 struct Formation {
-  TwinQuestion question;
+  ContrastQuestion question;
   Circuit of;
   std::vector<FormationPoint> points;  // ascending
 };
 
 // ---- what a window is told
 
-struct CircuitLook {
-  TwinQuestion question;            // with the twin that was found, where none was given
+struct CircuitResult {
+  ContrastQuestion question;        // with the twin that was found, where none was given
   std::string problem = {};         // why there is nothing more than the offers, in one sentence; empty: there is
   std::vector<std::string> offers;  // other twins of the clean sentence
-  TwinFacts facts;
+  ContrastFacts facts;
   std::vector<Sweep> sweeps;  // of either run by each kind that needs no two words: see sweep()
   Circuit found;
 
-  const Sweep& sweep(Twin of, ChangeKind kind) const;  // std::out_of_range where it was not made
+  const Sweep& sweep(ContrastSide of, ChangeKind kind) const;  // std::out_of_range where it was not made
 };
 
 // Counted over the pairs of the corpus that are like the one asked about.
 struct CorpusCircuit {
-  TwinQuestion question;
+  ContrastQuestion question;
   std::string problem = {};
   int tried = 0;
   Circuit found;
@@ -310,7 +310,7 @@ struct CorpusCircuit {
 
 // One change, and all that is written then.
 struct Trial {
-  TwinQuestion question;
+  ContrastQuestion question;
   ChangedRun run;
   std::string output;
   double margin = 0;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int config_version = 3;
 
-bool counts_pieces(const Config& config) {
+bool counts_tokens(const Config& config) {
   return config.tokenizer.type != "char";
 }
 bool has_encoder(const Config& config) {
@@ -51,7 +51,7 @@ bool has_separate_matrices(const Config& config) {
   return is_taught(config) && !config.model.tied_embeddings;
 }
 // Facts about a vocabulary that came with a checkpoint: nothing to be chosen.
-bool has_own_pieces(const Config& config) {
+bool has_own_vocabulary(const Config& config) {
   return config.tokenizer.family != "sentencepiece";
 }
 // A fact about the corpus.
@@ -59,7 +59,7 @@ bool is_for_show(const Config&) {
   return false;
 }
 bool may_end(const Config& config) {
-  return has_own_pieces(config) && !has_encoder(config);
+  return has_own_vocabulary(config) && !has_encoder(config);
 }
 bool uses_adamw(const Config& config) {
   return config.training.optimizer == "adamw";
@@ -108,7 +108,7 @@ FieldLimits one_of(std::vector<std::string_view> choices) {
 
 const FieldLimits any_text;
 const FieldLimits yes_or_no = range(0, 1);
-const FieldLimits any_piece = range(-1, 1000000);
+const FieldLimits any_token = range(-1, 1000000);
 
 const std::vector<ConfigField>& field_table() {
   static const std::vector<ConfigField> fields = {
@@ -136,14 +136,14 @@ const std::vector<ConfigField>& field_table() {
       {ATTNSCOPE_FIELD(tokenizer.type), "Type", one_of({"bpe", "unigram", "char"}),
        "How SentencePiece builds the vocabulary: byte-pair encoding, a unigram language model, or single characters"},
       {ATTNSCOPE_FIELD(tokenizer.vocab_size), "Vocabulary size", range(16, 1000000, "tokens"),
-       "Maximum number of tokens, shared by source and target; a small corpus yields fewer", counts_pieces},
+       "Maximum number of tokens, shared by source and target; a small corpus yields fewer", counts_tokens},
       {ATTNSCOPE_FIELD(tokenizer.path), "Load from", any_text,
        "Path of a trained SentencePiece model; empty: train one on the corpus"},
       {ATTNSCOPE_FIELD(tokenizer.family), "Tokenizer family",
        one_of({"sentencepiece", "marian", "t5", "gpt2", "llama"}),
        "File format of the tokenizer. sentencepiece: one model, trained here; any other: the files that came with a "
        "checkpoint of that family",
-       has_own_pieces},
+       has_own_vocabulary},
       {ATTNSCOPE_FIELD(model.architecture), "Architecture",
        one_of({"encoder-decoder", "decoder-only", "recurrent", "classifier"}),
        "Encoder-decoder: the Transformer for translation (paper §3.1). Decoder-only: a language model. Recurrent: the "
@@ -240,15 +240,16 @@ const std::vector<ConfigField>& field_table() {
       {ATTNSCOPE_FIELD(model.max_length), "Max sequence length", range(8, 4096, "tokens"),
        "Longer pairs are not used for training, and longer typed sentences are truncated; the context length of a "
        "decoder-only model"},
-      {ATTNSCOPE_FIELD(model.padding_id), "Padding token", any_piece,
-       "Id of the token that fills up the rows of a batch; −1: none", has_own_pieces},
-      {ATTNSCOPE_FIELD(model.start_id), "Start token", any_piece, "Id of the decoder's first input token",
-       has_own_pieces},
-      {ATTNSCOPE_FIELD(model.end_id), "End token", any_piece, "Id of the token that ends a sentence", has_own_pieces},
-      {ATTNSCOPE_FIELD(model.unknown_id), "Unknown token", any_piece,
-       "Id of the token for text that the vocabulary does not cover; −1: none", has_own_pieces},
-      {ATTNSCOPE_FIELD(model.banned_id), "Suppressed token", any_piece,
-       "Id of a token that is never generated; −1: none", has_own_pieces},
+      {ATTNSCOPE_FIELD(model.padding_id), "Padding token", any_token,
+       "Id of the token that fills up the rows of a batch; −1: none", has_own_vocabulary},
+      {ATTNSCOPE_FIELD(model.start_id), "Start token", any_token, "Id of the decoder's first input token",
+       has_own_vocabulary},
+      {ATTNSCOPE_FIELD(model.end_id), "End token", any_token, "Id of the token that ends a sentence",
+       has_own_vocabulary},
+      {ATTNSCOPE_FIELD(model.unknown_id), "Unknown token", any_token,
+       "Id of the token for text that the vocabulary does not cover; −1: none", has_own_vocabulary},
+      {ATTNSCOPE_FIELD(model.banned_id), "Suppressed token", any_token,
+       "Id of a token that is never generated; −1: none", has_own_vocabulary},
       {ATTNSCOPE_FIELD(model.ends_text), "Stop at end token", yes_or_no,
        "The end token stops generation; otherwise it marks the end of a line", may_end},
       {ATTNSCOPE_FIELD(model.from), "Initialize from", any_text,

@@ -36,14 +36,14 @@ struct TokenizerConfig {
 };
 
 // Pieces that mean something to the model, by their numbers in the vocabulary; −1: there is none.
-struct SpecialPieces {
+struct SpecialTokens {
   int padding = 0;
   int start = 1;  // what a decoder with an encoder begins with
   int end = 2;
   int unknown = 3;
   bool ends_targets = true;  // `end` stands after every target; a label stands alone
   bool ends_lines = true;    // in running text for every line feed; otherwise line feeds have pieces of their own
-  bool operator==(const SpecialPieces&) const = default;
+  bool operator==(const SpecialTokens&) const = default;
 };
 
 // Sections cited are of Vaswani et al. 2017 (arXiv 1706.03762) where no other paper is named.
@@ -105,7 +105,7 @@ struct ModelConfig {
   bool is_gated() const { return activation == "swiglu" || activation == "geglu"; }
   std::int64_t head_width() const { return d_head > 0 ? d_head : d_model / num_heads; }
   std::int64_t key_heads() const { return num_kv_heads > 0 ? num_kv_heads : num_heads; }
-  SpecialPieces special() const {
+  SpecialTokens special() const {
     return {static_cast<int>(padding_id),
             static_cast<int>(start_id),
             static_cast<int>(end_id),

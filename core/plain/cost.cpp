@@ -47,12 +47,12 @@ double memory_exponent(const CostCurve& curve) {
   return exponent_of(curve, [](const CostPoint& point) { return point.megabytes; });
 }
 
-std::string disturbed(const CostLook& look) {
+std::string disturbed(const CostResult& inspection) {
   constexpr double quiet = 0.85;
-  if (look.processor_share >= quiet) return {};
+  if (inspection.processor_share >= quiet) return {};
   return fmt::format(
       "Other programs used the processor {:.0f} % of the time, so times and exponents are overestimated.",
-      100 * (1 - look.processor_share));
+      100 * (1 - inspection.processor_share));
 }
 
 const LayerComplexity& complexity(CostLayer layer) {

@@ -39,7 +39,7 @@ struct CostCurve {
   std::string ended = {};         // why it ends before the longest; empty: it does not
 };
 
-struct CostLook {
+struct CostResult {
   std::int64_t d_model = 0;
   std::int64_t heads = 1;
   std::string cell;    // of the recurrent layer
@@ -50,7 +50,7 @@ struct CostLook {
 };
 
 // In one sentence that others had too much of the processor; empty: they had not.
-std::string disturbed(const CostLook& look);
+std::string disturbed(const CostResult& inspection);
 
 // e of the fitted cost ~ size^e over the upper half of the points, where what does not grow counts least; 0: no cost,
 // or fewer than two points.

@@ -46,12 +46,13 @@ std::vector<int> path_nodes(const std::vector<BeamNode>& tree, std::span<const i
 
 int best_end(const std::vector<BeamNode>& tree) {
   if (tree.empty()) return -1;
-  const bool any_finished = std::ranges::any_of(tree, [](const BeamNode& node) { return node.fate == Fate::finished; });
+  const bool any_finished =
+      std::ranges::any_of(tree, [](const BeamNode& node) { return node.state == HypothesisState::finished; });
   int best = -1;
   for (std::size_t i = 0; i < tree.size(); ++i) {
     const BeamNode& node = tree[i];
-    const bool ends =
-        any_finished ? node.fate == Fate::finished : node.fate == Fate::kept && node.step == tree.back().step;
+    const bool ends = any_finished ? node.state == HypothesisState::finished
+                                   : node.state == HypothesisState::kept && node.step == tree.back().step;
     if (ends && (best < 0 || node.score > tree[static_cast<std::size_t>(best)].score)) best = static_cast<int>(i);
   }
   return best;

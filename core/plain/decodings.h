@@ -29,7 +29,7 @@ struct Reading {
 };
 
 // What became of an extension that the beam considered.
-enum class Fate { kept, pruned, finished };
+enum class HypothesisState { kept, pruned, finished };
 
 // One more piece for one hypothesis of a beam.
 struct BeamNode {
@@ -39,7 +39,7 @@ struct BeamNode {
   double log_prob = 0;  // of the token
   double total = 0;     // of the hypothesis with it
   double score = 0;     // total / ((5 + step + 1) / 6)^α
-  Fate fate = Fate::kept;
+  HypothesisState state = HypothesisState::kept;
   bool operator==(const BeamNode&) const = default;
 };
 
@@ -57,7 +57,7 @@ struct LensCell {
 };
 
 // One output and where it looked; see Probe::hypothesis.
-struct HypothesisLook {
+struct HypothesisInspection {
   std::vector<int> ids;        // as asked, </s> among them
   std::string text;            // what they read as
   std::vector<Token> queries;  // of the maps' rows: what the step wrote; in a language model, what it read
@@ -72,7 +72,7 @@ struct Decodings {
   std::vector<int> ranks;         // 1, 2, 3, 5, … evenly on a logarithmic axis, the last the vocabulary's size
   std::vector<std::vector<float>> ranked;   // [step][i]: probability of the piece of rank ranks[i]
   std::vector<std::vector<LensCell>> lens;  // [layer][step]; none in a recurrent model
-  HypothesisLook hypothesis;
+  HypothesisInspection hypothesis;
 };
 
 // ((5 + length) / 6)^α (1609.08144 §7); `length` counts </s>.

@@ -29,7 +29,7 @@ EmbeddingMatrix present_matrix(EmbeddingMatrix matrix, const ModelConfig& model)
 }
 
 std::vector<int> most_frequent(const Vocabulary& vocabulary, std::size_t count) {
-  std::vector<int> ids(vocabulary.pieces.size());
+  std::vector<int> ids(vocabulary.tokens.size());
   std::iota(ids.begin(), ids.end(), 0);
   const auto count_of = [&](int id) {
     return vocabulary.facts.empty() ? 0 : vocabulary.facts[static_cast<std::size_t>(id)].count;
@@ -40,18 +40,18 @@ std::vector<int> most_frequent(const Vocabulary& vocabulary, std::size_t count) 
   return ids;
 }
 
-std::string piece_name(std::string_view piece) {
-  if (piece.starts_with(word_mark)) return std::string(without_mark(piece));
-  const auto first = piece.empty() ? '\0' : static_cast<unsigned char>(piece.front());
+std::string token_name(std::string_view token) {
+  if (token.starts_with(word_mark)) return std::string(without_mark(token));
+  const auto first = token.empty() ? '\0' : static_cast<unsigned char>(token.front());
   const bool letters = std::isalpha(first) != 0 || first >= 0x80;
-  return letters ? "+" + std::string(piece) : std::string(piece);
+  return letters ? "+" + std::string(token) : std::string(token);
 }
 
-int find_piece(const Vocabulary& vocabulary, std::string_view name) {
-  const std::vector<std::string>& pieces = vocabulary.pieces;
-  const auto find = [&](const std::string& piece) {
-    const auto found = std::ranges::find(pieces, piece);
-    return found == pieces.end() ? -1 : static_cast<int>(found - pieces.begin());
+int find_token(const Vocabulary& vocabulary, std::string_view name) {
+  const std::vector<std::string>& tokens = vocabulary.tokens;
+  const auto find = [&](const std::string& token) {
+    const auto found = std::ranges::find(tokens, token);
+    return found == tokens.end() ? -1 : static_cast<int>(found - tokens.begin());
   };
   if (name.size() > 1 && name.front() == '+') return find(std::string(name.substr(1)));
   const int word = find(std::string(word_mark) + std::string(name));

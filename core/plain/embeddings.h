@@ -56,7 +56,7 @@ struct WordProperties {
   bool operator==(const WordProperties&) const = default;
 };
 
-struct PieceFacts {
+struct TokenFacts {
   std::int64_t count = 0;      // in a sample of the training part, both sides; 0: not seen
   std::int64_t on_source = 0;  // of them, on the source's side
   WordProperties word;
@@ -64,17 +64,17 @@ struct PieceFacts {
 
 // All pieces of a tokenizer, each by its id.
 struct Vocabulary {
-  std::vector<std::string> pieces;
-  std::vector<PieceFacts> facts;  // as many, or none: the corpus is not there
+  std::vector<std::string> tokens;
+  std::vector<TokenFacts> facts;  // as many, or none: the corpus is not there
   bool knows_words = false;       // some facts have properties
   bool has_sides = false;         // the corpus has a source and a target
 };
 
 // How a person reads and types a piece: "king" begins a word, "+ing" goes on with one.
-std::string piece_name(std::string_view piece);
+std::string token_name(std::string_view token);
 
 // The id of the piece of that name; −1: there is none.
-int find_piece(const Vocabulary& vocabulary, std::string_view name);
+int find_token(const Vocabulary& vocabulary, std::string_view name);
 
 // The ids of so many, those that come most often in the sample; ascending.
 std::vector<int> most_frequent(const Vocabulary& vocabulary, std::size_t count);
@@ -95,7 +95,7 @@ struct NeighbourList {
   bool operator==(const NeighbourList&) const = default;
 };
 
-struct EmbeddingLook {
+struct EmbeddingResult {
   EmbeddingMatrix matrix = EmbeddingMatrix::source;
   bool tied = false;                         // the three are one
   int width = 0;                             // D
@@ -129,7 +129,7 @@ struct TsneMap {
   float kl = 0;
 };
 
-inline constexpr int most_tsne_pieces = 2000;
+inline constexpr int max_tsne_tokens = 2000;
 inline constexpr int most_neighbours = 12;
 
 }  // namespace attnscope

@@ -17,7 +17,7 @@ struct GradientQuestion {
 // Euclidean norms of ∂L/∂x and ∂L/∂h, L = −log p of the chosen piece, those before it given. A state's gradient is all
 // of it: through the later states too.
 struct StackGradients {
-  std::vector<std::string> pieces;  // that were read
+  std::vector<std::string> tokens;  // that were read
   Matrix norms;  // (layers + 1) × pieces: ‖∂L/∂x‖ of what was embedded, then ‖∂L/∂h‖ a layer
 
   // Of a whole row, all pieces together: √Σ‖·‖².
@@ -30,7 +30,7 @@ struct PassGradients {
   StackGradients decoder;  // no pieces in a classifier
 };
 
-struct GradientLook {
+struct GradientResult {
   GradientQuestion question;
   std::vector<std::string> written;  // which pieces can be chosen
   int output = 0;                    // which was

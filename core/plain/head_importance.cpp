@@ -4,9 +4,9 @@
 
 namespace attnscope {
 
-double agreement(const HeadsLook& look) {
+double agreement(const HeadsResult& inspection) {
   std::vector<double> exact, fast;
-  for (const HeadImportance& head : look.heads) {
+  for (const HeadImportance& head : inspection.heads) {
     exact.push_back(head.exact);
     fast.push_back(head.fast);
   }

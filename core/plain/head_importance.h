@@ -26,7 +26,7 @@ struct PruningPoint {
   HeadPlace off{};  // the one that was switched off last; of the first point none
 };
 
-struct HeadsLook {
+struct HeadsResult {
   std::string problem = {};                // why there is none, in one sentence
   std::int64_t tokens = 0;                 // that were predicted, of the validation part
   double nll = 0;                          // nats/token, with all heads
@@ -40,7 +40,7 @@ struct HeadsHistoryQuestion {
 
 struct HeadsPoint {
   std::int64_t step = 0;
-  HeadsLook look;  // of a few batches, without the fast estimate
+  HeadsResult inspection;  // of a few batches, without the fast estimate
 };
 
 struct HeadsHistory {
@@ -49,6 +49,6 @@ struct HeadsHistory {
 };
 
 // The rank correlation (Spearman) of `exact` and `fast` over the heads, −1 … 1; 0 of fewer than two.
-double agreement(const HeadsLook& look);
+double agreement(const HeadsResult& inspection);
 
 }  // namespace attnscope

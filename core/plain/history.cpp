@@ -13,7 +13,7 @@ std::size_t bytes_of(const std::string& text) {
 
 std::size_t bytes_of(const std::vector<Token>& tokens) {
   std::size_t bytes = tokens.size() * sizeof(Token);
-  for (const Token& token : tokens) bytes += bytes_of(token.piece);
+  for (const Token& token : tokens) bytes += bytes_of(token.text);
   return bytes;
 }
 
@@ -30,7 +30,7 @@ std::size_t bytes_of(const std::vector<DecodingStep>& decoding) {
   std::size_t bytes = 0;
   for (const DecodingStep& step : decoding) {
     bytes += sizeof(step) + step.candidates.size() * sizeof(Candidate);
-    for (const Candidate& candidate : step.candidates) bytes += bytes_of(candidate.token.piece);
+    for (const Candidate& candidate : step.candidates) bytes += bytes_of(candidate.token.text);
   }
   return bytes;
 }
@@ -44,24 +44,24 @@ const float* weight_at(const Snapshot& frame, const HeadPlace& place, int row, i
 
 }  // namespace
 
-Frame frame_of(const Snapshot& look) {
+Frame frame_of(const Snapshot& inspection) {
   static const auto no_positions = std::make_shared<const std::vector<PositionTable>>();
   auto frame = std::make_shared<Snapshot>();
-  frame->run = look.run;
-  frame->step = look.step;
-  frame->model = look.model;
-  frame->source_text = look.source_text;
-  frame->output_text = look.output_text;
-  frame->source = look.source;
-  frame->target_in = look.target_in;
-  frame->target_out = look.target_out;
-  frame->forced = look.forced;
-  frame->truncated = look.truncated;
-  frame->stopped_at_limit = look.stopped_at_limit;
-  frame->encoder = look.encoder;
-  frame->decoder = look.decoder;
-  frame->cross = look.cross;
-  frame->decoding = look.decoding;
+  frame->run = inspection.run;
+  frame->step = inspection.step;
+  frame->model = inspection.model;
+  frame->source_text = inspection.source_text;
+  frame->output_text = inspection.output_text;
+  frame->source = inspection.source;
+  frame->target_in = inspection.target_in;
+  frame->target_out = inspection.target_out;
+  frame->forced = inspection.forced;
+  frame->truncated = inspection.truncated;
+  frame->stopped_at_limit = inspection.stopped_at_limit;
+  frame->encoder = inspection.encoder;
+  frame->decoder = inspection.decoder;
+  frame->cross = inspection.cross;
+  frame->decoding = inspection.decoding;
   for (DecodingStep& step : frame->decoding) {
     step.reference.reset();
     for (Candidate& candidate : step.candidates) candidate.tempered = candidate.kept = candidate.probability;

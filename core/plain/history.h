@@ -24,7 +24,7 @@ struct PinnedSentence {
 
 // What a frame keeps of a look: the sentence, its maps and its decoding, without temperature and cuts. No tables of
 // positions: they are large, and the same for every sentence.
-Frame frame_of(const Snapshot& look);
+Frame frame_of(const Snapshot& inspection);
 
 // Memory the frame takes, within some percent: what it is made of, without what the allocator adds.
 std::size_t bytes_of(const Snapshot& frame);

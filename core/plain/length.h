@@ -24,7 +24,7 @@ struct LengthPoint {
   double exact_share() const { return pairs == 0 ? 0 : static_cast<double>(exact) / static_cast<double>(pairs); }
 };
 
-struct LengthLook {
+struct LengthResult {
   LengthQuestion question;
   std::string model;                // "Transformer, sinusoidal", to be told from other runs
   bool text = false;                // of running text: no pairs and nothing exact

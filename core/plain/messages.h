@@ -24,7 +24,7 @@ struct Step {};    // one optimizer update, then pause
 struct Cancel {};  // abandon the corpus, tokenizer or run being prepared (the present run stays), or a long decoding
 struct Reset {     // new random weights under this configuration; corpus and tokenizer are made anew if theirs changed
   Config config;
-  bool though_unkept = false;  // also if the present run cannot be kept, and is lost
+  bool discard_unsaved = false;  // also if the present run cannot be kept, and is lost
 };
 struct Adjust {  // live fields of the configuration, applied from the next update on
   Config config;
@@ -44,14 +44,14 @@ struct StartStudy {  // the one under way, if there is one, is taken back
 };
 struct CancelStudy {};
 struct OpenRun {
-  std::string path;            // of a run, or of a saved comparison: both of its runs are opened
-  bool go_on = false;          // it is saved there from now on, by this process alone
-  bool though_unkept = false;  // as Reset's
-  double rate_factor = 1;      // of the learning rate that it came with
+  std::string path;              // of a run, or of a saved comparison: both of its runs are opened
+  bool go_on = false;            // it is saved there from now on, by this process alone
+  bool discard_unsaved = false;  // as Reset's
+  double rate_factor = 1;        // of the learning rate that it came with
 };
-struct KeepRun {};       // before the window closes; answered by RunKept or NotKept
-struct ListKeptRuns {};  // answered by KeptRuns
-struct SaveRun {         // while two runs are compared, the comparison
+struct KeepRun {};        // before the window closes; answered by RunAutosaved or NotSaved
+struct ListAutosaves {};  // answered by AutosaveList
+struct SaveRun {          // while two runs are compared, the comparison
   std::string path;
 };
 // Another run takes its place beside the present one; both are trained in turn, whichever is behind first, and every
@@ -77,7 +77,7 @@ struct ReadFile {  // a small one; answered by FileRead
 };
 using Command =
     std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, Pin, Unpin, StartStudy, CancelStudy, OpenRun,
-                 SaveRun, Compare, EndComparison, KeepRun, ListKeptRuns, ListDirectory, WriteFile, ReadFile>;
+                 SaveRun, Compare, EndComparison, KeepRun, ListAutosaves, ListDirectory, WriteFile, ReadFile>;
 
 // ---- events: worker → window
 
@@ -151,27 +151,27 @@ struct FrameRecorded {
 };
 
 // A run that was kept by itself (storage/autosaves.h), and that no process has in hand.
-struct KeptRun {
+struct Autosave {
   std::string path;
   std::string name;
   std::int64_t step = 0;
   std::int64_t saved_at = 0;  // seconds since 1970, UTC
 };
-struct KeptRuns {
-  std::vector<KeptRun> runs;  // newest first
+struct AutosaveList {
+  std::vector<Autosave> runs;  // newest first
 };
-struct RunKept {};  // all that the present run has learned is on the disk
-struct NotKept {    // what was wanted was not done: the present run could not be saved, and would have been lost
+struct RunAutosaved {};  // all that the present run has learned is on the disk
+struct NotSaved {        // what was wanted was not done: the present run could not be saved, and would have been lost
   std::variant<Reset, OpenRun, KeepRun> wanted;
   std::string why;
 };
 
 // The loss of an update was no number: training is paused.
 struct Diverged {
-  std::int64_t step = 0;         // that it would have been
-  std::string what;              // was no number first: "the gradient of encoder.layers.0.linear1.weight"
-  std::optional<KeptRun> saved;  // the run as it was last saved
-  bool of_other = false;         // it is the run that the present one is compared with
+  std::int64_t step = 0;          // that it would have been
+  std::string what;               // was no number first: "the gradient of encoder.layers.0.linear1.weight"
+  std::optional<Autosave> saved;  // the run as it was last saved
+  bool of_other = false;          // it is the run that the present one is compared with
 };
 
 struct StudyProgress {
@@ -216,7 +216,7 @@ struct FileRead {
 };
 
 using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, CorpusRead, SentencePinned,
-                           SentenceUnpinned, FrameRecorded, KeptRuns, RunKept, NotKept, Diverged, OfOther,
+                           SentenceUnpinned, FrameRecorded, AutosaveList, RunAutosaved, NotSaved, Diverged, OfOther,
                            ComparisonEnded, StudyProgress, StudyEnded, DirectoryListed, FileWritten, FileRead>;
 
 }  // namespace attnscope

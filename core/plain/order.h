@@ -22,11 +22,12 @@ struct OrderReading {
 
 struct WordOrder {
   std::string text;
-  OrderReading told;                 // as the model is
-  std::vector<OrderReading> untold;  // one, or none: without what tells it the order (Interventions::no_positions)
+  OrderReading with_positions;  // as the model is
+  std::vector<OrderReading>
+      without_positions;  // one, or none: without what tells it the order (Interventions::no_positions)
 };
 
-struct OrderLook {
+struct OrderResult {
   OrderQuestion question;
   std::string positions;          // model.positions
   std::vector<WordOrder> orders;  // the sentence's own first; no order twice

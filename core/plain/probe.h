@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "plain/batch_look.h"
+#include "plain/batch_inspection.h"
 #include "plain/data_flow.h"
 #include "plain/embeddings.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
-#include "plain/recurrent_look.h"
+#include "plain/recurrent_states.h"
 #include "plain/sampling.h"
 
 namespace attnscope {

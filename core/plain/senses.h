@@ -14,7 +14,7 @@ namespace attnscope {
 struct Occurrence {
   std::string sentence;
   std::string translation;
-  int group = 0;  // index into SenseLook::groups
+  int group = 0;  // index into SenseResult::groups
 };
 
 // The word's vectors at one place of the model.
@@ -25,11 +25,11 @@ struct SenseLayer {
   float separation = 0;              // mean silhouette of the groups in all D dimensions, −1…1
 };
 
-struct SenseLook {
+struct SenseResult {
   std::string word;
   std::int64_t step = 0;
-  std::string piece;                // whose vectors these are: the word's last
-  int pieces = 1;                   // of the word
+  std::string token;                // whose vectors these are: the word's last
+  int tokens = 1;                   // of the word
   bool lowered = false;             // written small in some sentences, so that it is the same piece in all
   std::string grouped_by;           // how the groups are told apart
   std::vector<std::string> groups;  // senses, or output pieces

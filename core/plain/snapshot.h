@@ -23,7 +23,7 @@ namespace attnscope {
 
 struct Token {
   int id = 0;
-  std::string piece;     // as SentencePiece writes it: "▁animal" begins a word
+  std::string text;      // as SentencePiece writes it: "▁animal" begins a word
   bool unknown = false;  // the vocabulary has no piece for it: the model cannot tell one such from another
   bool operator==(const Token&) const = default;
 };
@@ -37,10 +37,10 @@ struct UnseenWord {
   bool operator==(const UnseenWord&) const = default;
 };
 
-inline std::vector<std::string> pieces_of(std::span<const Token> tokens) {
-  std::vector<std::string> pieces;
-  for (const Token& token : tokens) pieces.push_back(token.piece);
-  return pieces;
+inline std::vector<std::string> texts_of(std::span<const Token> tokens) {
+  std::vector<std::string> texts;
+  for (const Token& token : tokens) texts.push_back(token.text);
+  return texts;
 }
 
 inline std::vector<int> ids_of(std::span<const Token> tokens) {
@@ -88,10 +88,10 @@ struct PositionTable {
   Matrix values;
 };
 
-struct BatchLook;
+struct BatchInspection;
 struct DataFlow;
 struct Decodings;
-struct RecurrentLook;
+struct RecurrentStates;
 
 // Immutable once published; shared between threads as shared_ptr<const Snapshot>.
 struct Snapshot {
@@ -127,14 +127,14 @@ struct Snapshot {
   std::shared_ptr<const Snapshot> untouched;  // the same question to the model as it is; null when nothing is changed
 
   // ---- only if the Probe asked for them
-  std::optional<HeadInside> inside;                 // one head's own numbers
-  std::vector<SublayerEffect> sublayers;            // in the order of the pass
-  std::shared_ptr<const DataFlow> data_flow;        // one box's matrices
-  std::shared_ptr<const RecurrentLook> recurrent;   // one layer's gates and states; null in a Transformer
-  std::shared_ptr<const BatchLook> batch;           // of the trainer, not of the sentence; comes with the whole
-  std::shared_ptr<const Decodings> decodings;       // comes later than the rest; null until then
-  std::shared_ptr<const EmbeddingLook> embeddings;  // of the model, not of the sentence; with the whole
-  std::shared_ptr<const SenseLook> senses;          // likewise
+  std::optional<HeadInside> inside;                   // one head's own numbers
+  std::vector<SublayerEffect> sublayers;              // in the order of the pass
+  std::shared_ptr<const DataFlow> data_flow;          // one box's matrices
+  std::shared_ptr<const RecurrentStates> recurrent;   // one layer's gates and states; null in a Transformer
+  std::shared_ptr<const BatchInspection> batch;       // of the trainer, not of the sentence; comes with the whole
+  std::shared_ptr<const Decodings> decodings;         // comes later than the rest; null until then
+  std::shared_ptr<const EmbeddingResult> embeddings;  // of the model, not of the sentence; with the whole
+  std::shared_ptr<const SenseResult> senses;          // likewise
 
   // The pieces of what was typed: the source, or the prompt.
   std::span<const Token> typed() const {
@@ -173,8 +173,8 @@ inline const std::vector<Token>& col_tokens(const Snapshot& snapshot, AttentionP
 inline constexpr std::string_view word_mark = "\u2581";  // ▁, with which a word begins
 
 // Without the mark, if anything is left then.
-inline std::string_view without_mark(std::string_view piece) {
-  return piece.starts_with(word_mark) && piece != word_mark ? piece.substr(word_mark.size()) : piece;
+inline std::string_view without_mark(std::string_view token) {
+  return token.starts_with(word_mark) && token != word_mark ? token.substr(word_mark.size()) : token;
 }
 
 }  // namespace attnscope

@@ -21,7 +21,7 @@ namespace attnscope {
 // How well the test part of the corpus is translated (greedily) or, by a language model, predicted.
 struct HeldOutStudy {};
 
-// The map of one embedding by exact t-SNE, of at most most_tsne_pieces: the most frequent ones.
+// The map of one embedding by exact t-SNE, of at most max_tsne_tokens: the most frequent ones.
 struct TsneStudy {
   EmbeddingMatrix matrix = EmbeddingMatrix::source;
   double perplexity = 30;
@@ -30,24 +30,24 @@ struct TsneStudy {
 // Which heads, at which words, carry the difference between two sentences. No corrupted sentence: one of the corpus is
 // looked for.
 struct CircuitStudy {
-  TwinQuestion question;
+  ContrastQuestion question;
 };
 
 // The same over all pairs of the corpus that are like this one.
 struct CorpusCircuitStudy {
-  TwinQuestion question;
+  ContrastQuestion question;
 };
 
 // What is written when a run is changed.
 struct TrialStudy {
-  TwinQuestion question;
+  ContrastQuestion question;
   ChangedRun run;
 };
 
 // The parts of the circuit that was found for that question, over the steps whose weights were recorded.
 struct FormationStudy {
-  TwinQuestion question;
-  TwinFacts facts;
+  ContrastQuestion question;
+  ContrastFacts facts;
   Circuit circuit;
 };
 
@@ -65,8 +65,9 @@ using StudyQuestion =
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
   std::int64_t step = 0;  // optimizer updates that the weights have had
-  std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial, Formation, SweepLook, ScoreSplit,
-               HeadsLook, HeadsHistory, AttributionLook, GradientLook, CostLook, LengthLook, OrderLook, TensorsLook>
+  std::variant<Evaluation, TextEvaluation, TsneMap, CircuitResult, CorpusCircuit, Trial, Formation, SweepResult,
+               ScoreSplit, HeadsResult, HeadsHistory, AttributionResult, GradientResult, CostResult, LengthResult,
+               OrderResult, TensorsResult>
       answer;
 };
 

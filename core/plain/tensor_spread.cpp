@@ -13,13 +13,13 @@ double newest_change(const TensorHistory& history) {
   return history.last_update > 0 ? history.last_update : history.points.back().change;
 }
 
-std::vector<std::string> findings(const TensorsLook& look) {
+std::vector<std::string> findings(const TensorsResult& inspection) {
   std::vector<std::string> broken, broken_gradients, silent, large;
   const auto not_finite = [](std::vector<std::string>& list, const std::string& what, const TensorSpread& spread) {
     if (spread.not_finite > 0)
       list.push_back(fmt::format("{}: {:.1f} % NaN or infinite", what, 100 * spread.not_finite));
   };
-  for (const auto* histories : {&look.parameters, &look.activations}) {
+  for (const auto* histories : {&inspection.parameters, &inspection.activations}) {
     for (const TensorHistory& history : *histories) {
       if (history.points.empty()) continue;
       const TensorPoint& point = history.points.back();
@@ -28,7 +28,7 @@ std::vector<std::string> findings(const TensorsLook& look) {
       if (point.gradient.count > 0 && point.gradient.zeros == 1)
         silent.push_back(fmt::format("gradient of {}: 0 everywhere, so this tensor is not trained", history.name));
       // Of a short sentence most units of a healthy layer are silent: only all of them tell something.
-      if (histories == &look.activations && point.values.silent == 1)
+      if (histories == &inspection.activations && point.values.silent == 1)
         silent.push_back(fmt::format("{}: 0 for every token", history.name));
       // Biases begin at nought: their first updates are all there is of them.
       if (history.shape.size() > 1 && newest_change(history) > large_change)

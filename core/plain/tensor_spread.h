@@ -46,7 +46,7 @@ struct TensorHistory {
 // How much of itself an update changes a parameter by, as far as it is known.
 double newest_change(const TensorHistory& history);
 
-struct TensorsLook {
+struct TensorsResult {
   TensorsQuestion question;
   std::string no_gradients = {};                // why there are none, in one sentence; empty: there are
   std::vector<TensorHistory> parameters = {};   // in the model's order
@@ -55,6 +55,6 @@ struct TensorsLook {
 
 // What is wrong, a sentence each, worst first: numbers that are not finite, gradients that are nought, units that are
 // silent for the whole sentence, updates as large as a tenth of the weights. Of the newest point.
-std::vector<std::string> findings(const TensorsLook& look);
+std::vector<std::string> findings(const TensorsResult& inspection);
 
 }  // namespace attnscope

@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::int64_t shown_pieces = 24;  // of the vocabulary: columns of logits
+constexpr std::int64_t shown_tokens = 24;  // of the vocabulary: columns of logits
 
 }  // namespace
 
@@ -119,7 +119,7 @@ torch::Tensor DataFlowBuilder::embedded(bool decoder) const {
 }
 
 int DataFlowBuilder::add_embedding(bool decoder) {
-  const std::vector<std::string> labels = pieces();
+  const std::vector<std::string> labels = tokens();
   const torch::Tensor given = ids_tensor(ids_of(tokens(decoder)), model_.device());
   const torch::Tensor ids = replaced_ids(&pass_.record, given, decoder, 0)[0];
   const double root = embedding_factor();
@@ -185,7 +185,7 @@ void DataFlowBuilder::add_positions() {
                       .letters = by_position                            ? length() + "×d"
                                  : scheme.form == PositionForm::vectors ? "R×d"
                                                                         : "R×H"};
-    matrix.row_labels = by_position ? pieces() : distance_labels(table.first, table.values.size(0));
+    matrix.row_labels = by_position ? tokens() : distance_labels(table.first, table.values.size(0));
     add(std::move(matrix), (by_position ? table.values.slice(0, 0, rows) : table.values).detach());
   }
 }
@@ -197,11 +197,11 @@ void DataFlowBuilder::add_logits(bool shares) {
   const torch::Tensor logits = model_.logits(features);       // T×V
   // The pieces that can be written are the output matrix's rows; a classifier's labels are the last of the vocabulary.
   const std::int64_t first = config_.is_classifier() ? logits.size(1) - config_.num_classes : 0;
-  const std::int64_t count = std::min(shown_pieces, logits.size(1) - first);
+  const std::int64_t count = std::min(shown_tokens, logits.size(1) - first);
   const torch::Tensor best = std::get<1>(logits[flow_.asked.token].nan_to_num(-1e30).topk(count));
   std::vector<std::string> columns;
-  for (std::int64_t i = 0; i < count; ++i) columns.push_back(token_of(best[i].item<int>(), tokenizer_, config_).piece);
-  const std::vector<std::string> rows = pieces();
+  for (std::int64_t i = 0; i < count; ++i) columns.push_back(token_of(best[i].item<int>(), tokenizer_, config_).text);
+  const std::vector<std::string> rows = tokens();
   const std::string row = rows[static_cast<std::size_t>(flow_.asked.token)];
   int h = -1;
   int weights = -1;

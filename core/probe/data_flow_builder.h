@@ -32,7 +32,7 @@ class DataFlowBuilder {
   bool decoder() const { return flow_.asked.box.decoder; }
   const std::vector<Token>& tokens(bool decoder) const { return decoder ? pass_.whole.target_in : pass_.whole.source; }
   std::string length() const { return decoder() ? "T" : "S"; }
-  std::vector<std::string> pieces() const { return pieces_of(tokens(decoder())); }
+  std::vector<std::string> tokens() const { return texts_of(tokens(decoder())); }
   std::string stack() const { return decoder() ? "decoder" : "encoder"; }
   std::string layer_name() const { return fmt::format("{}.layers.{}.", stack(), flow_.asked.layer); }
   torch::Tensor parameter(const std::string& name) const { return parameters_[name].detach(); }

@@ -64,7 +64,7 @@ torch::Tensor DataFlowBuilder::states_of(bool decoder, int layer) const {
 
 void DataFlowBuilder::add_cell() {
   const int layer = flow_.asked.layer;
-  const std::vector<std::string> labels = pieces();
+  const std::vector<std::string> labels = tokens();
   const bool with_context = decoder() && config_.attention == "bahdanau" && layer == 0;
   const int x =
       add({.name = "x",
@@ -96,8 +96,8 @@ void DataFlowBuilder::add_cell() {
 }
 
 void DataFlowBuilder::add_attention_of_states() {
-  const std::vector<std::string> queries = pieces();
-  const std::vector<std::string> keys = pieces_of(pass_.whole.source);
+  const std::vector<std::string> queries = tokens();
+  const std::vector<std::string> keys = texts_of(pass_.whole.source);
   const int top = static_cast<int>(config_.num_decoder_layers) - 1;
   torch::Tensor states = states_of(true, top);
   const bool before = config_.attention == "bahdanau";
@@ -156,7 +156,7 @@ void DataFlowBuilder::add_attention_of_states() {
 
 // Many to one; model/pooling.h has the papers.
 void DataFlowBuilder::add_pooling() {
-  const std::vector<std::string> queries = pieces(), keys = pieces_of(pass_.whole.source);
+  const std::vector<std::string> queries = tokens(), keys = texts_of(pass_.whole.source);
   const int h = add({.name = "h", .help = "Encoder states, one row per token.", .letters = "S×D", .row_labels = keys},
                     pass_.memory.states[0].detach());
   FlowMatrix weights{.name = "weights",
@@ -198,7 +198,7 @@ void DataFlowBuilder::add_pooling() {
 }
 
 void DataFlowBuilder::add_readout() {
-  const std::vector<std::string> labels = pieces();
+  const std::vector<std::string> labels = tokens();
   const int context = add({.name = "context",
                            .help = "Attention context: weighted sum of the encoder states.",
                            .letters = "T×D",

@@ -85,8 +85,8 @@ void DataFlowBuilder::add_attention() {
   const HeadInside& head = *pass_.whole.inside;
   const bool cross = head.place.part == AttentionPart::cross;
   const std::int64_t width = head.q.cols;
-  const Labels queries = pieces();
-  const Labels keys = cross ? pieces_of(pass_.whole.source) : queries;
+  const Labels queries = tokens();
+  const Labels keys = cross ? texts_of(pass_.whole.source) : queries;
   const std::string module = layer_name() + (cross ? "multihead_attn." : "self_attn.");
   const torch::Tensor w = parameter(module + "in_proj_weight");
   const torch::Tensor b = parameter_if_any(module + "in_proj_bias");
@@ -158,13 +158,14 @@ void DataFlowBuilder::add_attention() {
   if (!head.bias.empty()) {
     const torch::Tensor bias =
         torch::tensor(head.bias.values).view({head.bias.rows, head.bias.cols}).to(scores.device());
-    FlowMatrix told{.name = std::string(scheme.label) + " bias",
-                    .help = "Added to this head's scores: depends on the positions of query and key.",
-                    .letters = length() + "×" + key_letters,
-                    .row_labels = queries,
-                    .col_labels = keys};
-    if (by_distance) told.op = FlowOp::at_distance, told.operands = {add_scores_by_distance(q, module, scale)};
-    scored.operands.push_back(add(std::move(told), bias));
+    FlowMatrix position_bias{.name = std::string(scheme.label) + " bias",
+                             .help = "Added to this head's scores: depends on the positions of query and key.",
+                             .letters = length() + "×" + key_letters,
+                             .row_labels = queries,
+                             .col_labels = keys};
+    if (by_distance)
+      position_bias.op = FlowOp::at_distance, position_bias.operands = {add_scores_by_distance(q, module, scale)};
+    scored.operands.push_back(add(std::move(position_bias), bias));
     scores = scores + bias;
   }
   const int score = add(std::move(scored), scores);
@@ -276,7 +277,7 @@ void DataFlowBuilder::add_feed_forward() {
   const int x = add({.name = "x",
                      .help = "Input of the feed-forward network, one row per token.",
                      .letters = length() + "×D",
-                     .row_labels = pieces()},
+                     .row_labels = tokens()},
                     flow->input[0]);
   const auto map = [&](int from, const char* result, int number, const char* letters) {
     const std::string name = fmt::format("{}linear{}.", module, number);
@@ -305,7 +306,7 @@ void DataFlowBuilder::add_feed_forward() {
                     .letters = length() + "×F",
                     .op = text.op,
                     .operands = {inner},
-                    .row_labels = pieces()},
+                    .row_labels = tokens()},
                    form.activate(of(inner)));
   if (form.gated) {
     const int value = add_linear(x, "xV", "V", "c", parameter(module + "linear_v.weight"),
@@ -315,7 +316,7 @@ void DataFlowBuilder::add_feed_forward() {
                   .letters = length() + "×F",
                   .op = FlowOp::times,
                   .operands = {hidden, value},
-                  .row_labels = pieces()},
+                  .row_labels = tokens()},
                  of(hidden) * of(value));
   }
   at(map(hidden, "Sublayer(x)", 2, "F×D")).help += " It is added to x next.";
@@ -367,23 +368,23 @@ void DataFlowBuilder::add_sublayer_norm() {
   const auto residual = [&] {
     begin_section(pre ? "Input plus output of the sublayer" : "The residual connection");
     const int x =
-        add({.name = "x", .help = "Input of the sublayer.", .letters = length() + "×D", .row_labels = pieces()},
+        add({.name = "x", .help = "Input of the sublayer.", .letters = length() + "×D", .row_labels = tokens()},
             flow->x[0]);
     const int added = add(
-        {.name = "Sublayer(x)", .help = "Output of the sublayer.", .letters = length() + "×D", .row_labels = pieces()},
+        {.name = "Sublayer(x)", .help = "Output of the sublayer.", .letters = length() + "×D", .row_labels = tokens()},
         flow->added[0]);
     return add({.name = "x + Sublayer(x)",
                 .help = "The residual connection: the sublayer only has to compute the change (paper §3.1).",
                 .letters = length() + "×D",
                 .op = FlowOp::sum,
                 .operands = {x, added},
-                .row_labels = pieces()},
+                .row_labels = tokens()},
                flow->x[0] + flow->added[0]);
   };
   int x = 0;
   if (pre) {
     begin_section("Each token normalized separately");
-    x = add({.name = "x", .help = "Input of the layer norm.", .letters = length() + "×D", .row_labels = pieces()},
+    x = add({.name = "x", .help = "Input of the layer norm.", .letters = length() + "×D", .row_labels = tokens()},
             flow->x[0]);
   } else {
     x = residual();
@@ -404,7 +405,7 @@ void DataFlowBuilder::add_last_norm() {
     return;
   }
   const int x =
-      add({.name = "x", .help = "Output of the last layer.", .letters = length() + "×D", .row_labels = pieces()},
+      add({.name = "x", .help = "Output of the last layer.", .letters = length() + "×D", .row_labels = tokens()},
           flow->out[0]);
   add_norm(x, stack() + ".norm.");
   add_batch_spread(x, padded_flow(Sublayer::feed_forward).out[0]);
@@ -430,7 +431,7 @@ SublayerTensors DataFlowBuilder::padded_flow(Sublayer sublayer) {
 void DataFlowBuilder::add_batch_spread(int x, const torch::Tensor& padded) {
   const std::int64_t pads = padded.size(0) - of(x).size(0);
   begin_section("For comparison, batch normalization: one μ and σ per dimension, over all tokens of the batch");
-  Labels labels = pieces();
+  Labels labels = tokens();
   labels.resize(labels.size() + static_cast<std::size_t>(pads), "<pad>");
   const int with_padding = add({.name = "x, padded",
                                 .help = fmt::format("The same sentence followed by {} padding tokens, as in a batch "

@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-#include "measures/embedding_measures.h"
+#include "analysis/embedding_measures.h"
 #include "probe/principal_axes.h"
 #include "probe/tensors.h"
 
@@ -49,10 +49,10 @@ std::int64_t nearest_step(const std::vector<std::int64_t>& steps, std::int64_t s
 }
 
 // Frequent pieces that are far from the chosen one, so that near and far stand side by side.
-std::vector<int> far_pieces(const Vocabulary& vocabulary, std::span<const int> near, std::span<const float> norms) {
+std::vector<int> far_tokens(const Vocabulary& vocabulary, std::span<const int> near, std::span<const float> norms) {
   std::vector<int> by_count;
-  for (int id = 4; id < static_cast<int>(vocabulary.pieces.size()); ++id) {
-    const bool word = vocabulary.pieces[static_cast<std::size_t>(id)].size() > 5;
+  for (int id = 4; id < static_cast<int>(vocabulary.tokens.size()); ++id) {
+    const bool word = vocabulary.tokens[static_cast<std::size_t>(id)].size() > 5;
     if (word && norms[static_cast<std::size_t>(id)] > 0 && std::ranges::find(near, id) == near.end())
       by_count.push_back(id);
   }
@@ -71,14 +71,14 @@ NeighbourList neighbours_in(const Matrix& vectors, const std::vector<float>& nor
 
 }  // namespace
 
-std::string piece_problem(const Tokenizer& tokenizer, const std::string& word) {
+std::string token_problem(const Tokenizer& tokenizer, const std::string& word) {
   const std::vector<Token> tokens = tokenizer.encode(word);
-  std::string pieces;
-  for (const Token& token : tokens) pieces += (pieces.empty() ? "" : " ") + token.piece;
+  std::string texts;
+  for (const Token& token : tokens) texts += (texts.empty() ? "" : " ") + token.text;
   if (tokens.size() < 2) return fmt::format("The vocabulary has no token \"{}\".", word);
   return fmt::format(
       "\"{}\" is not a single token of the vocabulary. It splits into {} tokens: {}; choose one of them.", word,
-      tokens.size(), pieces);
+      tokens.size(), texts);
 }
 
 std::vector<float> sampled_distances(const Matrix& vectors, const std::vector<float>& norms) {
@@ -97,9 +97,9 @@ std::vector<float> sampled_distances(const Matrix& vectors, const std::vector<fl
   return distances;
 }
 
-std::shared_ptr<EmbeddingDesk::Rows> EmbeddingDesk::rows_of(const SequenceModel& model, EmbeddingMatrix matrix,
-                                                            std::int64_t step, bool recorded,
-                                                            const EmbeddingSource& source) {
+std::shared_ptr<EmbeddingAnalyzer::Rows> EmbeddingAnalyzer::rows_of(const SequenceModel& model, EmbeddingMatrix matrix,
+                                                                    std::int64_t step, bool recorded,
+                                                                    const EmbeddingSource& source) {
   const auto is_it = [&](const std::shared_ptr<Rows>& kept) { return kept->matrix == matrix && kept->step == step; };
   const auto found = std::ranges::find_if(kept_, is_it);
   if (found != kept_.end()) {
@@ -117,73 +117,76 @@ std::shared_ptr<EmbeddingDesk::Rows> EmbeddingDesk::rows_of(const SequenceModel&
   return made;
 }
 
-void EmbeddingDesk::answer_chosen(const std::string& word, const Rows& rows, const Tokenizer& tokenizer,
-                                  EmbeddingLook& look) const {
+void EmbeddingAnalyzer::answer_chosen(const std::string& word, const Rows& rows, const Tokenizer& tokenizer,
+                                      EmbeddingResult& inspection) const {
   if (word.empty()) return;
-  look.chosen = find_piece(*vocabulary_, word);
-  if (look.chosen < 0) {
-    look.chosen_problem = piece_problem(tokenizer, word);
+  inspection.chosen = find_token(*vocabulary_, word);
+  if (inspection.chosen < 0) {
+    inspection.chosen_problem = token_problem(tokenizer, word);
     return;
   }
-  look.neighbours = neighbours_in(rows.vectors, rows.norms, rows.step, look.chosen);
-  if (look.neighbours.nearest.empty()) {
-    look.chosen_problem = fmt::format("\"{}\" has a zero vector, which has no direction: it has no neighbors.", word);
+  inspection.neighbours = neighbours_in(rows.vectors, rows.norms, rows.step, inspection.chosen);
+  if (inspection.neighbours.nearest.empty()) {
+    inspection.chosen_problem =
+        fmt::format("\"{}\" has a zero vector, which has no direction: it has no neighbors.", word);
     return;
   }
-  std::vector<int> ids = {look.chosen};
-  for (const Neighbour& neighbour : look.neighbours.nearest)
+  std::vector<int> ids = {inspection.chosen};
+  for (const Neighbour& neighbour : inspection.neighbours.nearest)
     if (ids.size() <= near_apart) ids.push_back(neighbour.id);
-  for (const int id : far_pieces(*vocabulary_, ids, rows.norms)) ids.push_back(id);
-  look.apart = unit_distances(rows.vectors, ids);
-  look.apart_ids = std::move(ids);
+  for (const int id : far_tokens(*vocabulary_, ids, rows.norms)) ids.push_back(id);
+  inspection.apart = unit_distances(rows.vectors, ids);
+  inspection.apart_ids = std::move(ids);
 }
 
-void EmbeddingDesk::answer_analogy(const std::array<std::string, 3>& words, const Rows& rows,
-                                   const Tokenizer& tokenizer, EmbeddingLook& look) const {
+void EmbeddingAnalyzer::answer_analogy(const std::array<std::string, 3>& words, const Rows& rows,
+                                       const Tokenizer& tokenizer, EmbeddingResult& inspection) const {
   for (std::size_t i = 0; i < words.size(); ++i) {
-    look.analogy[i] = words[i].empty() ? -1 : find_piece(*vocabulary_, words[i]);
-    if (look.analogy[i] < 0 && !words[i].empty()) look.analogy_problem = piece_problem(tokenizer, words[i]);
+    inspection.analogy[i] = words[i].empty() ? -1 : find_token(*vocabulary_, words[i]);
+    if (inspection.analogy[i] < 0 && !words[i].empty()) inspection.analogy_problem = token_problem(tokenizer, words[i]);
   }
-  const auto [a, b, c] = look.analogy;
+  const auto [a, b, c] = inspection.analogy;
   if (a < 0 || b < 0 || c < 0) return;
-  look.answers =
-      nearest(rows.vectors, rows.norms, analogy_vector(rows.vectors, a, b, c), look.analogy, most_neighbours);
+  inspection.answers =
+      nearest(rows.vectors, rows.norms, analogy_vector(rows.vectors, a, b, c), inspection.analogy, most_neighbours);
 }
 
-std::shared_ptr<const EmbeddingLook> EmbeddingDesk::look(const SequenceModel& model, const Tokenizer& tokenizer,
-                                                         const EmbeddingsWanted& wanted,
-                                                         const EmbeddingSource& source) {
+std::shared_ptr<const EmbeddingResult> EmbeddingAnalyzer::inspect(const SequenceModel& model,
+                                                                     const Tokenizer& tokenizer,
+                                                                     const EmbeddingsWanted& wanted,
+                                                                     const EmbeddingSource& source) {
   const ModelConfig& config = model.config();
-  auto look = std::make_shared<EmbeddingLook>();
-  look->matrix = present_matrix(wanted.matrix, config);
-  look->tied = config.tied_embeddings;
-  look->width = static_cast<int>(config.d_model);
-  look->recorded_steps = source.recorded;
-  look->vocabulary = vocabulary_;
-  look->step = source.step;
+  auto inspection = std::make_shared<EmbeddingResult>();
+  inspection->matrix = present_matrix(wanted.matrix, config);
+  inspection->tied = config.tied_embeddings;
+  inspection->width = static_cast<int>(config.d_model);
+  inspection->recorded_steps = source.recorded;
+  inspection->vocabulary = vocabulary_;
+  inspection->step = source.step;
   if (wanted.step >= 0 && !source.recorded.empty()) {
     const std::int64_t nearest = nearest_step(source.recorded, wanted.step);
-    look->recorded = std::abs(nearest - wanted.step) < std::abs(source.step - wanted.step);
-    if (look->recorded) look->step = nearest;
+    inspection->recorded = std::abs(nearest - wanted.step) < std::abs(source.step - wanted.step);
+    if (inspection->recorded) inspection->step = nearest;
   }
-  const bool again =
-      last_ && last_wanted_ == wanted && last_->step == look->step && last_->recorded_steps == look->recorded_steps;
+  const bool again = last_ && last_wanted_ == wanted && last_->step == inspection->step &&
+                     last_->recorded_steps == inspection->recorded_steps;
   if (again) return last_;
 
-  const std::shared_ptr<Rows> rows = rows_of(model, look->matrix, look->step, look->recorded, source);
-  look->problem = rows->problem;
-  if (look->problem.empty()) {
+  const std::shared_ptr<Rows> rows = rows_of(model, inspection->matrix, inspection->step, inspection->recorded, source);
+  inspection->problem = rows->problem;
+  if (inspection->problem.empty()) {
     if (!rows->map) rows->map = map_of(rows->vectors, rows->norms);
-    look->map = rows->map;
-    answer_chosen(wanted.chosen, *rows, tokenizer, *look);
-    answer_analogy(wanted.analogy, *rows, tokenizer, *look);
+    inspection->map = rows->map;
+    answer_chosen(wanted.chosen, *rows, tokenizer, *inspection);
+    answer_analogy(wanted.analogy, *rows, tokenizer, *inspection);
   }
-  const std::int64_t earlier = source.recorded.empty() ? look->step : nearest_step(source.recorded, wanted.earlier);
-  if (look->chosen >= 0 && earlier < look->step) {
-    const std::shared_ptr<Rows> then = rows_of(model, look->matrix, earlier, true, source);
-    look->earlier = neighbours_in(then->vectors, then->norms, earlier, look->chosen);
+  const std::int64_t earlier =
+      source.recorded.empty() ? inspection->step : nearest_step(source.recorded, wanted.earlier);
+  if (inspection->chosen >= 0 && earlier < inspection->step) {
+    const std::shared_ptr<Rows> then = rows_of(model, inspection->matrix, earlier, true, source);
+    inspection->earlier = neighbours_in(then->vectors, then->norms, earlier, inspection->chosen);
   }
-  last_ = look;
+  last_ = inspection;
   last_wanted_ = wanted;
   return last_;
 }

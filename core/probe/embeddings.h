@@ -23,13 +23,13 @@ struct EmbeddingSource {
 
 // Keeps what it made of the newest steps looked at, so that another question about them costs little. Of one run's
 // vocabulary: throw it away with the run.
-class EmbeddingDesk {
+class EmbeddingAnalyzer {
  public:
-  explicit EmbeddingDesk(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {}
+  explicit EmbeddingAnalyzer(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {}
 
   // The same question about the same weights has the same answer, not a copy of it.
-  std::shared_ptr<const EmbeddingLook> look(const SequenceModel& model, const Tokenizer& tokenizer,
-                                            const EmbeddingsWanted& wanted, const EmbeddingSource& source);
+  std::shared_ptr<const EmbeddingResult> inspect(const SequenceModel& model, const Tokenizer& tokenizer,
+                                                    const EmbeddingsWanted& wanted, const EmbeddingSource& source);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
 
@@ -46,18 +46,19 @@ class EmbeddingDesk {
 
   std::shared_ptr<Rows> rows_of(const SequenceModel& model, EmbeddingMatrix matrix, std::int64_t step, bool recorded,
                                 const EmbeddingSource& source);
-  void answer_chosen(const std::string& word, const Rows& rows, const Tokenizer& tokenizer, EmbeddingLook& look) const;
+  void answer_chosen(const std::string& word, const Rows& rows, const Tokenizer& tokenizer,
+                     EmbeddingResult& inspection) const;
   void answer_analogy(const std::array<std::string, 3>& words, const Rows& rows, const Tokenizer& tokenizer,
-                      EmbeddingLook& look) const;
+                      EmbeddingResult& inspection) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::vector<std::shared_ptr<Rows>> kept_;  // the newest last
-  std::shared_ptr<const EmbeddingLook> last_;
+  std::shared_ptr<const EmbeddingResult> last_;
   EmbeddingsWanted last_wanted_;
 };
 
 // What is wrong with a word of which a single piece is wanted, as one sentence.
-std::string piece_problem(const Tokenizer& tokenizer, const std::string& word);
+std::string token_problem(const Tokenizer& tokenizer, const std::string& word);
 
 // The rows' distances to each other, each to length 1: a sample, ascending.
 std::vector<float> sampled_distances(const Matrix& vectors, const std::vector<float>& norms);

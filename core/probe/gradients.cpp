@@ -61,29 +61,31 @@ PassGradients gradients_of(SequenceModel& model, const std::vector<int>& source,
   return pass;
 }
 
-GradientLook look_at_gradients(SequenceModel& model, const Tokenizer& tokenizer, const GradientQuestion& question,
-                               const FractionCallback& progress) {
-  GradientLook look{.question = question, .written = {}, .model = short_name(model.config()), .plain = {}, .bare = {}};
+GradientResult inspect_gradients(SequenceModel& model, const Tokenizer& tokenizer, const GradientQuestion& question,
+                                 const FractionCallback& progress) {
+  GradientResult inspection{
+      .question = question, .written = {}, .model = short_name(model.config()), .plain = {}, .bare = {}};
   const WrittenStep step = written_step(model, tokenizer, question.text, question.output, [&] { progress(0); });
-  look.written = step.written;
-  look.output = step.output;
-  if (look.written.empty()) {
-    look.problem = "The model generated no output for this sentence.";
-    return look;
+  inspection.written = step.written;
+  inspection.output = step.output;
+  if (inspection.written.empty()) {
+    inspection.problem = "The model generated no output for this sentence.";
+    return inspection;
   }
   const auto pass = [&](const Interventions& interventions) {
-    PassGradients made = gradients_of(model, ids_of(step.source), ids_of(step.read), step.piece, interventions);
-    made.encoder.pieces = pieces_of(step.source);
-    if (model.config().has_decoder()) made.decoder.pieces = pieces_of(step.read);
+    PassGradients made = gradients_of(model, ids_of(step.source), ids_of(step.read), step.token, interventions);
+    made.encoder.tokens = texts_of(step.source);
+    if (model.config().has_decoder()) made.decoder.tokens = texts_of(step.read);
     progress(0.5);
     return made;
   };
-  look.plain = pass({});
-  if (!std::isfinite(look.plain.loss)) look.problem = "The loss of this token is not a number, so it has no gradients.";
+  inspection.plain = pass({});
+  if (!std::isfinite(inspection.plain.loss))
+    inspection.problem = "The loss of this token is not a number, so it has no gradients.";
   Interventions bare;
   bare.no_residuals = true;
-  if (!model.config().is_recurrent()) look.bare.push_back(pass(bare));
-  return look;
+  if (!model.config().is_recurrent()) inspection.bare.push_back(pass(bare));
+  return inspection;
 }
 
 }  // namespace attnscope

@@ -14,7 +14,7 @@ PassGradients gradients_of(SequenceModel& model, const std::vector<int>& source,
                            int wanted_id, const Interventions& interventions);
 
 // Of what the model itself writes. `progress` may throw.
-GradientLook look_at_gradients(SequenceModel& model, const Tokenizer& tokenizer, const GradientQuestion& question,
-                               const FractionCallback& progress);
+GradientResult inspect_gradients(SequenceModel& model, const Tokenizer& tokenizer, const GradientQuestion& question,
+                                 const FractionCallback& progress);
 
 }  // namespace attnscope

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "corpus/random.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "probe/tensors.h"
 
 namespace attnscope {
@@ -26,15 +26,15 @@ std::string joined(const std::vector<std::string>& words) {
 
 class OrderReader {
  public:
-  OrderReader(SequenceModel& model, const Tokenizer& tokenizer, const Breath& breathe)
-      : model_(model), tokenizer_(tokenizer), breathe_(breathe) {}
+  OrderReader(SequenceModel& model, const Tokenizer& tokenizer, const YieldCallback& yield)
+      : model_(model), tokenizer_(tokenizer), yield_(yield) {}
 
   // What is written of the text, and how probable `expected` is; nothing expected: what is written.
   OrderReading read(const std::string& text, const Interventions& interventions, std::vector<int>& expected) {
     Snapshot whole;
-    look_inside(
+    inspect_model(
         model_, tokenizer_, {.text = text, .interventions = interventions},
-        [&](Snapshot latest) { whole = std::move(latest); }, breathe_);
+        [&](Snapshot latest) { whole = std::move(latest); }, yield_);
     if (expected.empty()) expected = ids_of(whole.target_out);
     return {whole.output_text, log_prob(whole, interventions, expected)};
   }
@@ -53,7 +53,7 @@ class OrderReader {
 
   SequenceModel& model_;
   const Tokenizer& tokenizer_;
-  const Breath& breathe_;
+  const YieldCallback& yield_;
 };
 
 std::string problem_of(const ModelConfig& model, const std::string& text) {
@@ -77,26 +77,29 @@ std::vector<std::string> shuffled_words(const std::string& text, std::int64_t co
   return orders;
 }
 
-OrderLook look_at_orders(SequenceModel& model, const Tokenizer& tokenizer, const OrderQuestion& question,
-                         const FractionCallback& progress) {
-  const std::string told = model.config().is_recurrent() ? "recurrence" : model.config().positions;
-  OrderLook look{.question = question, .positions = told, .orders = {}};
-  look.problem = problem_of(model.config(), question.text);
-  if (!look.problem.empty()) return look;
-  const bool can_be_untold = !model.config().is_recurrent() && model.config().positions != "none";
+OrderResult compare_orders(SequenceModel& model, const Tokenizer& tokenizer, const OrderQuestion& question,
+                           const FractionCallback& progress) {
+  const std::string with_positions = model.config().is_recurrent() ? "recurrence" : model.config().positions;
+  OrderResult result{.question = question, .positions = with_positions, .orders = {}};
+  result.problem = problem_of(model.config(), question.text);
+  if (!result.problem.empty()) return result;
+  const bool can_disable_positions = !model.config().is_recurrent() && model.config().positions != "none";
   const std::vector<std::string> texts = shuffled_words(question.text, question.orders + 1, question.seed);
-  const Breath breathe = [&] { progress(static_cast<double>(look.orders.size()) / static_cast<double>(texts.size())); };
-  OrderReader reader(model, tokenizer, breathe);
-  Interventions untold;
-  untold.no_positions = true;
-  std::vector<int> expected, expected_untold;
+  const YieldCallback yield = [&] {
+    progress(static_cast<double>(result.orders.size()) / static_cast<double>(texts.size()));
+  };
+  OrderReader reader(model, tokenizer, yield);
+  Interventions without_positions;
+  without_positions.no_positions = true;
+  std::vector<int> expected, expected_without_positions;
   for (const std::string& text : texts) {
-    WordOrder order{.text = text, .told = reader.read(text, {}, expected), .untold = {}};
-    if (can_be_untold) order.untold.push_back(reader.read(text, untold, expected_untold));
-    look.orders.push_back(std::move(order));
-    breathe();
+    WordOrder order{.text = text, .with_positions = reader.read(text, {}, expected), .without_positions = {}};
+    if (can_disable_positions)
+      order.without_positions.push_back(reader.read(text, without_positions, expected_without_positions));
+    result.orders.push_back(std::move(order));
+    yield();
   }
-  return look;
+  return result;
 }
 
 }  // namespace attnscope

@@ -11,8 +11,8 @@ namespace attnscope {
 // The words of the text in up to `count` orders, its own first; none twice.
 std::vector<std::string> shuffled_words(const std::string& text, std::int64_t count, std::int64_t seed);
 
-// What there is to say against it stands in OrderLook::problem. The model must stand still.
-OrderLook look_at_orders(SequenceModel& model, const Tokenizer& tokenizer, const OrderQuestion& question,
-                         const FractionCallback& progress);
+// What there is to say against it stands in OrderResult::problem. The model must stand still.
+OrderResult compare_orders(SequenceModel& model, const Tokenizer& tokenizer, const OrderQuestion& question,
+                           const FractionCallback& progress);
 
 }  // namespace attnscope

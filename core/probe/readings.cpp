@@ -4,12 +4,12 @@
 #include <array>
 #include <utility>
 
+#include "analysis/bleu.h"
 #include "decoding/search.h"
-#include "measures/bleu.h"
 #include "plain/clamped.h"
-#include "plain/look_size.h"
+#include "plain/inspection_size.h"
 #include "probe/choices.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "probe/tensors.h"
 #include "tokenizer/tokenizer.h"
 
@@ -21,12 +21,12 @@ constexpr std::int64_t lens_guesses = 3;
 class Finder {
  public:
   Finder(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const Snapshot& whole,
-         const Breath& breathe)
+         const YieldCallback& yield)
       : model_(model),
         tokenizer_(tokenizer),
         probe_(probe),
         whole_(whole),
-        breathe_(breathe),
+        yield_(yield),
         typed_(ids_of(whole.typed())),
         source_(ids_tensor(typed_, model.device())) {
     const std::size_t steered = probe.follow_reference ? 0 : whole.prefix;
@@ -45,14 +45,14 @@ class Finder {
     for (std::int64_t i = 0; i < clamped<std::int64_t>(probe_.options.num_samples, 0, max_probe_samples); ++i)
       found.readings.push_back(reading(Method::sample, static_cast<int>(i) + 1, draw(i)));
     add_steps(found);
-    found.hypothesis = look(probe_.hypothesis.empty() ? best_of_beam(found) : probe_.hypothesis);
+    found.hypothesis = inspect(probe_.hypothesis.empty() ? best_of_beam(found) : probe_.hypothesis);
     return found;
   }
 
  private:
   std::vector<Hypothesis> search(std::int64_t beam, std::vector<SearchTree>* trees = nullptr) {
     search_.beam = beam;
-    return std::move(beam_search(model_, source_, {}, search_, breathe_, trees).front());
+    return std::move(beam_search(model_, source_, {}, search_, yield_, trees).front());
   }
 
   void add_beam(Decodings& found) {
@@ -62,7 +62,7 @@ class Finder {
       found.readings.push_back(reading(Method::beam, static_cast<int>(i) + 1, hypotheses[i]));
     for (const Extension& node : trees.front()) {
       found.tree.push_back(
-          {node.parent, node.step, token(node.piece), node.log_prob, node.total, node.score, node.fate});
+          {node.parent, node.step, token(node.token), node.log_prob, node.total, node.score, node.state});
     }
   }
 
@@ -70,7 +70,7 @@ class Finder {
     SamplingOptions sampling = probe_.options.sampling;
     sampling.seed += number;
     Sampler sampler(sampling);
-    return sample(model_, source_, sampler, search_, breathe_);
+    return sample(model_, source_, sampler, search_, yield_);
   }
 
   Reading reading(Method method, int number, const Hypothesis& hypothesis) const {
@@ -96,7 +96,7 @@ class Finder {
 
   // What one pass over the whole output says of every step: ranks, and every layer's own guesses.
   void add_steps(Decodings& found) {
-    if (breathe_) breathe_();
+    if (yield_) yield_();
     Inspection record{.interventions = search_.interventions, .hidden_wanted = true};
     Memory memory;
     if (!model_.config().is_language_model()) memory = model_.encode(source_, {}, &record);
@@ -107,7 +107,7 @@ class Finder {
     for (std::int64_t step = 0; step < logits.size(0); ++step)
       found.ranked.push_back(Choice(logits[step], tokenizer_, model_.config()).ranked(found.ranks));
     for (const torch::Tensor& hidden : record.hidden) {
-      if (breathe_) breathe_();
+      if (yield_) yield_();
       found.lens.push_back(lens(model_.logits(model_.finished(hidden)).squeeze(0)));
     }
   }
@@ -126,7 +126,7 @@ class Finder {
     return ids_of(std::ranges::find(found.readings, Method::beam, &Reading::method)->tokens);
   }
 
-  HypothesisLook look(const std::vector<int>& asked) {
+  HypothesisInspection inspect(const std::vector<int>& asked) {
     Hypothesis hypothesis;
     hypothesis.ids = asked;
     std::erase_if(hypothesis.ids, [&](int id) { return id < 0 || id >= model_.vocab_size(); });
@@ -136,7 +136,7 @@ class Finder {
       hypothesis.ids.erase(end, hypothesis.ids.end());
     }
     HypothesisAttention attention = attention_of(model_, source_, hypothesis, search_.interventions);
-    HypothesisLook made;
+    HypothesisInspection made;
     made.ids = asked;
     made.text = text(hypothesis.ids);
     for (const int id : rows_of(attention.queries, hypothesis)) made.queries.push_back(token(id));
@@ -157,7 +157,7 @@ class Finder {
   const Tokenizer& tokenizer_;
   const Probe& probe_;
   const Snapshot& whole_;
-  const Breath& breathe_;
+  const YieldCallback& yield_;
   std::vector<int> typed_;
   torch::Tensor source_;  // int64 1×S: the source, or the prompt
   SearchOptions search_;
@@ -175,14 +175,14 @@ std::vector<int> ids_of(const torch::Tensor& row) {
 
 std::int64_t writing_limit(const ModelConfig& model, std::size_t typed, std::size_t prefix) {
   const auto length = static_cast<std::int64_t>(typed);
-  const std::int64_t longest = longest_look(model);
+  const std::int64_t longest = longest_inspection(model);
   if (!model.is_language_model()) return std::min(output_limit(model, length), longest);
   return std::min(longest - length + 1, static_cast<std::int64_t>(prefix) + longest_continuation);
 }
 
 Decodings find_decodings(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const Snapshot& whole,
-                         const Breath& breathe) {
-  return Finder(model, tokenizer, probe, whole, breathe).find();
+                         const YieldCallback& yield) {
+  return Finder(model, tokenizer, probe, whole, yield).find();
 }
 
 // ---- one hypothesis
@@ -193,7 +193,7 @@ HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& sour
   std::vector<int> inputs = language_model ? ids_of(source) : std::vector<int>{model.config().special().start};
   inputs.insert(inputs.end(), hypothesis.ids.begin(), hypothesis.ids.end());
   if (!hypothesis.finished && !hypothesis.ids.empty()) inputs.pop_back();  // nothing was written after it
-  const auto most = static_cast<std::size_t>(longest_look(model.config()));
+  const auto most = static_cast<std::size_t>(longest_inspection(model.config()));
   if (inputs.size() > most) inputs.erase(inputs.begin(), inputs.end() - static_cast<std::ptrdiff_t>(most));
 
   Inspection record{.interventions = interventions};

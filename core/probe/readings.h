@@ -23,7 +23,7 @@ std::int64_t writing_limit(const ModelConfig& model, std::size_t typed, std::siz
 // For what `whole` shows, which was decoded to its end: beam, samples, lens and the rest. With `whole.interventions`
 // made to the model. `breathe` is called at every decoded piece of each, and may throw to abandon them.
 Decodings find_decodings(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const Snapshot& whole,
-                         const Breath& breathe);
+                         const YieldCallback& yield);
 
 // ---- what one hypothesis of a search attended to
 
@@ -34,8 +34,8 @@ struct HypothesisAttention {
 };
 
 // Cross-attention: the source is the keys. A language model has self-attention alone: queries and keys are prompt and
-// continuation, the newest longest_look of them. source: int64 1×S, as the search was given it; `interventions`, where
-// given, are made to the model.
+// continuation, the newest longest_inspection of them. source: int64 1×S, as the search was given it; `interventions`,
+// where given, are made to the model.
 HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& source, const Hypothesis& hypothesis,
                                  const Interventions* interventions = nullptr);
 

@@ -5,14 +5,14 @@
 #include <span>
 #include <utility>
 
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 
 namespace attnscope {
 
 namespace {
 
-bool is_sign(const std::string& piece) {
-  return std::ranges::all_of(without_mark(piece),
+bool is_glyph(const std::string& token) {
+  return std::ranges::all_of(without_mark(token),
                              [](char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; });
 }
 
@@ -20,26 +20,26 @@ bool is_sign(const std::string& piece) {
 int last_word(const std::vector<std::string>& written, bool ended) {
   int at = static_cast<int>(written.size()) - (ended && written.size() > 1 ? 2 : 1);
   const int before_end = at;
-  while (at >= 0 && is_sign(written[static_cast<std::size_t>(at)])) --at;
+  while (at >= 0 && is_glyph(written[static_cast<std::size_t>(at)])) --at;
   return at < 0 ? before_end : at;
 }
 
 }  // namespace
 
 WrittenStep written_step(SequenceModel& model, const Tokenizer& tokenizer, const std::string& text, int output,
-                         const Breath& breathe) {
+                         const YieldCallback& yield) {
   Snapshot whole;
-  look_inside(
-      model, tokenizer, {.text = text}, [&](Snapshot latest) { whole = std::move(latest); }, breathe);
+  inspect_model(
+      model, tokenizer, {.text = text}, [&](Snapshot latest) { whole = std::move(latest); }, yield);
   const auto first = static_cast<std::size_t>(whole.first_output());
   WrittenStep step;
-  step.written = pieces_of(std::span(whole.target_out).subspan(first));
+  step.written = texts_of(std::span(whole.target_out).subspan(first));
   if (step.written.empty()) return step;
   const int last = static_cast<int>(step.written.size()) - 1;
   const bool ended = whole.target_out.back().id == Tokenizer::eos_id;
   step.output = output < 0 ? last_word(step.written, ended) : std::min(output, last);
   const std::size_t at = first + static_cast<std::size_t>(step.output);
-  step.piece = whole.target_out[at].id;
+  step.token = whole.target_out[at].id;
   step.source = whole.source;
   step.read.assign(whole.target_in.begin(), whole.target_in.begin() + static_cast<std::ptrdiff_t>(at) + 1);
   return step;

@@ -100,11 +100,11 @@ std::string EventLog::packet(std::uint64_t number) const {
   const Frame frame = entry.frame.lock();
   if (!frame) return {};
   return wire_bytes(
-      ToWatcher(Told{number, entry.of_other ? Event(OfOther{FrameRecorded{frame}}) : Event(FrameRecorded{frame})}));
+      ToClient(LoggedEvent{number, entry.of_other ? Event(OfOther{FrameRecorded{frame}}) : Event(FrameRecorded{frame})}));
 }
 
 void EventLog::append(Event event) {
-  entries_.push_back({.packet = wire_bytes(ToWatcher(Told{end(), std::move(event)}))});
+  entries_.push_back({.packet = wire_bytes(ToClient(LoggedEvent{end(), std::move(event)}))});
 }
 
 void EventLog::append_history(const RunOpened& opened, bool of_other) {

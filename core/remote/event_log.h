@@ -21,7 +21,7 @@ class EventLog {
   std::uint64_t first() const { return first_; }
   std::uint64_t end() const { return first_ + entries_.size(); }
 
-  // The Told of that number, in first()…end(), as wire_bytes has it; empty: a frame that was let go.
+  // The LoggedEvent of that number, in first()…end(), as wire_bytes has it; empty: a frame that was let go.
   std::string packet(std::uint64_t number) const;
 
  private:

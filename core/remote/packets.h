@@ -31,7 +31,7 @@ struct Hello {
   std::uint64_t session = 0;  // that it has watched before, as the Welcome named it; 0: none
   std::uint64_t next = 0;     // of that session the first event that it has not heard
 };
-using ToStation = std::variant<Hello, Command>;
+using ToServer = std::variant<Hello, Command>;
 
 // ---- to a watcher
 
@@ -42,18 +42,18 @@ struct Welcome {
 struct Refused {  // the connection ends
   std::string why;
 };
-struct Told {  // an event that none misses: who comes later, or again, hears those since the run was opened
+struct LoggedEvent {  // an event that none misses: who comes later, or again, hears those since the run was opened
   std::uint64_t number = 0;
   Event event;
 };
-struct Said {  // an event of the moment
+struct TransientEvent {  // an event of the moment
   Event event;
 };
-struct Looked {  // the answer to the watcher's own Probe
+struct ProbeReply {  // the answer to the watcher's own Probe
   std::shared_ptr<const Snapshot> snapshot;
   bool of_other = false;  // of the run that the present one is compared with
 };
 struct Alive {};  // nothing new
-using ToWatcher = std::variant<Welcome, Refused, Told, Said, Looked, Alive>;
+using ToClient = std::variant<Welcome, Refused, LoggedEvent, TransientEvent, ProbeReply, Alive>;
 
 }  // namespace attnscope

@@ -15,7 +15,7 @@ constexpr double most_cost_megabytes = 1024;
 constexpr std::int64_t most_pairs_a_length = 5000;
 constexpr std::int64_t most_orders = 64;
 constexpr double largest_perplexity_asked = 1000;
-constexpr std::size_t most_hops = 100;
+constexpr std::size_t max_edges = 100;
 constexpr std::size_t most_text_bytes = 4096;  // SentencePiece takes quadratic time over unknown characters
 
 template <typename... Kinds>
@@ -41,20 +41,20 @@ struct IsBounded {
   bool operator()(const TsneStudy& asked) const {
     return asked.perplexity >= 1 && asked.perplexity <= largest_perplexity_asked;
   }
-  bool operator()(const TwinQuestion& asked) const {
+  bool operator()(const ContrastQuestion& asked) const {
     return is_short(asked.clean) && is_short(asked.corrupted) && std::ranges::all_of(asked.between, is_short);
   }
   bool operator()(const CircuitStudy& asked) const { return (*this)(asked.question); }
   bool operator()(const CorpusCircuitStudy& asked) const { return (*this)(asked.question); }
   bool operator()(const TrialStudy& asked) const { return (*this)(asked.question); }
-  bool operator()(const SweepQuestion& asked) const { return (*this)(asked.twins); }
-  bool operator()(const ScoreQuestion& asked) const { return (*this)(asked.twins); }
+  bool operator()(const SweepQuestion& asked) const { return (*this)(asked.contrasts); }
+  bool operator()(const ScoreQuestion& asked) const { return (*this)(asked.contrasts); }
   bool operator()(const AttributionQuestion& asked) const { return is_short(asked.text); }
   bool operator()(const GradientQuestion& asked) const { return is_short(asked.text); }
   bool operator()(const TensorsQuestion& asked) const { return is_short(asked.text); }
   bool operator()(const FormationStudy& asked) const {
     return (*this)(asked.question) && is_short(asked.facts.clean.text) && is_short(asked.facts.corrupted.text) &&
-           asked.circuit.hops.size() <= most_hops;
+           asked.circuit.edges.size() <= max_edges;
   }
   bool operator()(const HeldOutStudy&) const { return true; }
   bool operator()(const HeadsQuestion&) const { return true; }

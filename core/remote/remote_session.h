@@ -26,7 +26,7 @@ class RemoteSession final : public Conversation {
  public:
   // `wake` is called on a thread of its own, whenever there is something new to poll. Throws std::runtime_error where
   // the program was built without networking.
-  RemoteSession(RemoteAddress station, std::string token, std::function<void()> wake = {});
+  RemoteSession(RemoteAddress server, std::string token, std::function<void()> wake = {});
   ~RemoteSession() override;
 
   void post(Command command) override;

@@ -305,17 +305,17 @@ Packet packet_of(std::string_view bytes) {
 
 }  // namespace
 
-std::string wire_bytes(const ToStation& packet) {
+std::string wire_bytes(const ToServer& packet) {
   return bytes_of_packet(packet);
 }
-std::string wire_bytes(const ToWatcher& packet) {
+std::string wire_bytes(const ToClient& packet) {
   return bytes_of_packet(packet);
 }
-ToStation read_to_station(std::string_view bytes) {
-  return packet_of<ToStation>(bytes);
+ToServer read_to_server(std::string_view bytes) {
+  return packet_of<ToServer>(bytes);
 }
-ToWatcher read_to_watcher(std::string_view bytes) {
-  return packet_of<ToWatcher>(bytes);
+ToClient read_to_client(std::string_view bytes) {
+  return packet_of<ToClient>(bytes);
 }
 
 }  // namespace attnscope

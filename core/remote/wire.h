@@ -15,13 +15,13 @@ class WireError : public Error {
   using Error::Error;
 };
 
-std::string wire_bytes(const ToStation& packet);
-std::string wire_bytes(const ToWatcher& packet);
+std::string wire_bytes(const ToServer& packet);
+std::string wire_bytes(const ToClient& packet);
 
 // Throw WireError for anything but what was written by the functions above: other types, too few or too many fields,
 // values that their type or their enumeration has not, matrices whose size is not that of their numbers, what is nested
 // without end.
-ToStation read_to_station(std::string_view bytes);
-ToWatcher read_to_watcher(std::string_view bytes);
+ToServer read_to_server(std::string_view bytes);
+ToClient read_to_client(std::string_view bytes);
 
 }  // namespace attnscope

@@ -3,11 +3,11 @@
 
 #include <tuple>
 
-#include "plain/batch_look.h"
+#include "plain/batch_inspection.h"
 #include "plain/data_flow.h"
 #include "plain/decodings.h"
 #include "plain/messages.h"
-#include "plain/recurrent_look.h"
+#include "plain/recurrent_states.h"
 #include "plain/snapshot.h"
 #include "remote/packets.h"
 
@@ -16,7 +16,7 @@ namespace attnscope {
 // ---- What a look holds
 
 constexpr auto fields_of(const Token*) {
-  return std::tuple{&Token::id, &Token::piece, &Token::unknown};
+  return std::tuple{&Token::id, &Token::text, &Token::unknown};
 }
 constexpr auto fields_of(const UnseenWord*) {
   return std::tuple{&UnseenWord::begin, &UnseenWord::end, &UnseenWord::text, &UnseenWord::nearest};
@@ -98,41 +98,41 @@ constexpr auto fields_of(const StateAttention*) {
                     &StateAttention::asked,    &StateAttention::keys,    &StateAttention::v,
                     &StateAttention::energies, &StateAttention::weights, &StateAttention::contexts};
 }
-constexpr auto fields_of(const RecurrentLook*) {
-  return std::tuple{&RecurrentLook::asked,     &RecurrentLook::layers, &RecurrentLook::directions,
-                    &RecurrentLook::cell,      &RecurrentLook::pieces, &RecurrentLook::gates,
-                    &RecurrentLook::h,         &RecurrentLook::c,      &RecurrentLook::first_h,
-                    &RecurrentLook::first_c,   &RecurrentLook::source, &RecurrentLook::written,
-                    &RecurrentLook::attention, &RecurrentLook::handed, &RecurrentLook::handed_names,
-                    &RecurrentLook::read_out};
+constexpr auto fields_of(const RecurrentStates*) {
+  return std::tuple{&RecurrentStates::asked,     &RecurrentStates::layers, &RecurrentStates::directions,
+                    &RecurrentStates::cell,      &RecurrentStates::tokens, &RecurrentStates::gates,
+                    &RecurrentStates::h,         &RecurrentStates::c,      &RecurrentStates::first_h,
+                    &RecurrentStates::first_c,   &RecurrentStates::source, &RecurrentStates::written,
+                    &RecurrentStates::attention, &RecurrentStates::handed, &RecurrentStates::handed_names,
+                    &RecurrentStates::read_out};
 }
 constexpr auto fields_of(const BatchWanted*) {
   return std::tuple{&BatchWanted::part, &BatchWanted::dropout_place};
 }
 constexpr auto fields_of(const BatchSide*) {
-  return std::tuple{&BatchSide::rows, &BatchSide::cols, &BatchSide::ids, &BatchSide::pieces};
+  return std::tuple{&BatchSide::rows, &BatchSide::cols, &BatchSide::ids, &BatchSide::tokens};
 }
 constexpr auto fields_of(const DropoutPlace*) {
   return std::tuple{&DropoutPlace::name, &DropoutPlace::of_target, &DropoutPlace::columns};
 }
-constexpr auto fields_of(const BatchLook*) {
-  return std::tuple{&BatchLook::asked,
-                    &BatchLook::parts,
-                    &BatchLook::step,
-                    &BatchLook::batch,
-                    &BatchLook::source,
-                    &BatchLook::target_in,
-                    &BatchLook::target_out,
-                    &BatchLook::padding_made,
-                    &BatchLook::padding_sorted,
-                    &BatchLook::label_smoothing,
-                    &BatchLook::first_output,
-                    &BatchLook::num_outputs,
-                    &BatchLook::teacher_forcing,
-                    &BatchLook::dropout,
-                    &BatchLook::dropout_places,
-                    &BatchLook::kept,
-                    &BatchLook::problem};
+constexpr auto fields_of(const BatchInspection*) {
+  return std::tuple{&BatchInspection::asked,
+                    &BatchInspection::parts,
+                    &BatchInspection::step,
+                    &BatchInspection::batch,
+                    &BatchInspection::source,
+                    &BatchInspection::target_in,
+                    &BatchInspection::target_out,
+                    &BatchInspection::padding_made,
+                    &BatchInspection::padding_sorted,
+                    &BatchInspection::label_smoothing,
+                    &BatchInspection::first_output,
+                    &BatchInspection::num_outputs,
+                    &BatchInspection::teacher_forcing,
+                    &BatchInspection::dropout,
+                    &BatchInspection::dropout_places,
+                    &BatchInspection::kept,
+                    &BatchInspection::problem};
 }
 constexpr auto fields_of(const Reading*) {
   return std::tuple{&Reading::method, &Reading::number, &Reading::tokens,   &Reading::log_probs, &Reading::log_prob,
@@ -140,7 +140,7 @@ constexpr auto fields_of(const Reading*) {
 }
 constexpr auto fields_of(const BeamNode*) {
   return std::tuple{&BeamNode::parent, &BeamNode::step,  &BeamNode::token, &BeamNode::log_prob,
-                    &BeamNode::total,  &BeamNode::score, &BeamNode::fate};
+                    &BeamNode::total,  &BeamNode::score, &BeamNode::state};
 }
 constexpr auto fields_of(const Guess*) {
   return std::tuple{&Guess::token, &Guess::probability};
@@ -148,9 +148,9 @@ constexpr auto fields_of(const Guess*) {
 constexpr auto fields_of(const LensCell*) {
   return std::tuple{&LensCell::best, &LensCell::chosen, &LensCell::rank};
 }
-constexpr auto fields_of(const HypothesisLook*) {
-  return std::tuple{&HypothesisLook::ids, &HypothesisLook::text, &HypothesisLook::queries, &HypothesisLook::keys,
-                    &HypothesisLook::maps};
+constexpr auto fields_of(const HypothesisInspection*) {
+  return std::tuple{&HypothesisInspection::ids, &HypothesisInspection::text, &HypothesisInspection::queries,
+                    &HypothesisInspection::keys, &HypothesisInspection::maps};
 }
 constexpr auto fields_of(const Decodings*) {
   return std::tuple{&Decodings::readings, &Decodings::tree, &Decodings::length_penalty, &Decodings::ranks,
@@ -166,11 +166,11 @@ constexpr auto fields_of(const EmbeddingsWanted*) {
 constexpr auto fields_of(const WordProperties*) {
   return std::tuple{&WordProperties::kind, &WordProperties::gender, &WordProperties::number};
 }
-constexpr auto fields_of(const PieceFacts*) {
-  return std::tuple{&PieceFacts::count, &PieceFacts::on_source, &PieceFacts::word};
+constexpr auto fields_of(const TokenFacts*) {
+  return std::tuple{&TokenFacts::count, &TokenFacts::on_source, &TokenFacts::word};
 }
 constexpr auto fields_of(const Vocabulary*) {
-  return std::tuple{&Vocabulary::pieces, &Vocabulary::facts, &Vocabulary::knows_words, &Vocabulary::has_sides};
+  return std::tuple{&Vocabulary::tokens, &Vocabulary::facts, &Vocabulary::knows_words, &Vocabulary::has_sides};
 }
 constexpr auto fields_of(const EmbeddingMap*) {
   return std::tuple{&EmbeddingMap::points, &EmbeddingMap::shares, &EmbeddingMap::distances,
@@ -179,13 +179,13 @@ constexpr auto fields_of(const EmbeddingMap*) {
 constexpr auto fields_of(const NeighbourList*) {
   return std::tuple{&NeighbourList::step, &NeighbourList::nearest};
 }
-constexpr auto fields_of(const EmbeddingLook*) {
-  return std::tuple{&EmbeddingLook::matrix,     &EmbeddingLook::tied,       &EmbeddingLook::width,
-                    &EmbeddingLook::step,       &EmbeddingLook::recorded,   &EmbeddingLook::recorded_steps,
-                    &EmbeddingLook::vocabulary, &EmbeddingLook::map,        &EmbeddingLook::problem,
-                    &EmbeddingLook::chosen,     &EmbeddingLook::neighbours, &EmbeddingLook::earlier,
-                    &EmbeddingLook::apart,      &EmbeddingLook::apart_ids,  &EmbeddingLook::chosen_problem,
-                    &EmbeddingLook::analogy,    &EmbeddingLook::answers,    &EmbeddingLook::analogy_problem};
+constexpr auto fields_of(const EmbeddingResult*) {
+  return std::tuple{&EmbeddingResult::matrix,     &EmbeddingResult::tied,       &EmbeddingResult::width,
+                    &EmbeddingResult::step,       &EmbeddingResult::recorded,   &EmbeddingResult::recorded_steps,
+                    &EmbeddingResult::vocabulary, &EmbeddingResult::map,        &EmbeddingResult::problem,
+                    &EmbeddingResult::chosen,     &EmbeddingResult::neighbours, &EmbeddingResult::earlier,
+                    &EmbeddingResult::apart,      &EmbeddingResult::apart_ids,  &EmbeddingResult::chosen_problem,
+                    &EmbeddingResult::analogy,    &EmbeddingResult::answers,    &EmbeddingResult::analogy_problem};
 }
 constexpr auto fields_of(const Occurrence*) {
   return std::tuple{&Occurrence::sentence, &Occurrence::translation, &Occurrence::group};
@@ -193,10 +193,10 @@ constexpr auto fields_of(const Occurrence*) {
 constexpr auto fields_of(const SenseLayer*) {
   return std::tuple{&SenseLayer::name, &SenseLayer::points, &SenseLayer::shares, &SenseLayer::separation};
 }
-constexpr auto fields_of(const SenseLook*) {
-  return std::tuple{&SenseLook::word,    &SenseLook::step,        &SenseLook::piece,  &SenseLook::pieces,
-                    &SenseLook::lowered, &SenseLook::grouped_by,  &SenseLook::groups, &SenseLook::occurrences,
-                    &SenseLook::layers,  &SenseLook::suggestions, &SenseLook::problem};
+constexpr auto fields_of(const SenseResult*) {
+  return std::tuple{&SenseResult::word,    &SenseResult::step,        &SenseResult::token,  &SenseResult::tokens,
+                    &SenseResult::lowered, &SenseResult::grouped_by,  &SenseResult::groups, &SenseResult::occurrences,
+                    &SenseResult::layers,  &SenseResult::suggestions, &SenseResult::problem};
 }
 constexpr auto fields_of(const Snapshot*) {
   return std::tuple{&Snapshot::run,
@@ -289,19 +289,20 @@ constexpr auto fields_of(const ChangedRun*) {
 constexpr auto fields_of(const Effect*) {
   return std::tuple{&Effect::share, &Effect::margin, &Effect::best};
 }
-constexpr auto fields_of(const TwinQuestion*) {
-  return std::tuple{&TwinQuestion::clean, &TwinQuestion::corrupted, &TwinQuestion::between};
+constexpr auto fields_of(const ContrastQuestion*) {
+  return std::tuple{&ContrastQuestion::clean, &ContrastQuestion::corrupted, &ContrastQuestion::between};
 }
 constexpr auto fields_of(const Slot*) {
   return std::tuple{&Slot::name, &Slot::positions};
 }
-constexpr auto fields_of(const TwinRun*) {
-  return std::tuple{&TwinRun::text, &TwinRun::pieces, &TwinRun::output, &TwinRun::margin};
+constexpr auto fields_of(const ContrastRun*) {
+  return std::tuple{&ContrastRun::text, &ContrastRun::tokens, &ContrastRun::output, &ContrastRun::margin};
 }
-constexpr auto fields_of(const TwinFacts*) {
-  return std::tuple{&TwinFacts::clean,    &TwinFacts::corrupted, &TwinFacts::prefix, &TwinFacts::a,
-                    &TwinFacts::b,        &TwinFacts::words,     &TwinFacts::differ, &TwinFacts::language_model,
-                    &TwinFacts::recurrent};
+constexpr auto fields_of(const ContrastFacts*) {
+  return std::tuple{
+      &ContrastFacts::clean,    &ContrastFacts::corrupted, &ContrastFacts::prefix, &ContrastFacts::a,
+      &ContrastFacts::b,        &ContrastFacts::words,     &ContrastFacts::differ, &ContrastFacts::language_model,
+      &ContrastFacts::recurrent};
 }
 constexpr auto fields_of(const Sweep*) {
   return std::tuple{&Sweep::of,
@@ -325,10 +326,10 @@ constexpr auto fields_of(const PathEnd*) {
   return std::tuple{&PathEnd::part, &PathEnd::layer, &PathEnd::heads, &PathEnd::positions};
 }
 constexpr auto fields_of(const SweepQuestion*) {
-  return std::tuple{&SweepQuestion::twins, &SweepQuestion::one, &SweepQuestion::other, &SweepQuestion::end};
+  return std::tuple{&SweepQuestion::contrasts, &SweepQuestion::one, &SweepQuestion::other, &SweepQuestion::end};
 }
-constexpr auto fields_of(const SweepLook*) {
-  return std::tuple{&SweepLook::question, &SweepLook::problem, &SweepLook::sweeps};
+constexpr auto fields_of(const SweepResult*) {
+  return std::tuple{&SweepResult::question, &SweepResult::problem, &SweepResult::sweeps};
 }
 constexpr auto fields_of(const Tally*) {
   return std::tuple{&Tally::cases, &Tally::clean_turned, &Tally::corrupted_turned, &Tally::clean_share,
@@ -340,23 +341,27 @@ constexpr auto fields_of(const Way*) {
 constexpr auto fields_of(const HeadRow*) {
   return std::tuple{&HeadRow::head, &HeadRow::slot};
 }
-constexpr auto fields_of(const Hop*) {
-  return std::tuple{&Hop::part, &Hop::layer, &Hop::kind,          &Hop::members,           &Hop::read, &Hop::together,
-                    &Hop::all,  &Hop::alone, &Hop::clean_members, &Hop::corrupted_members, &Hop::ways};
+constexpr auto fields_of(const CircuitEdge*) {
+  return std::tuple{&CircuitEdge::part,          &CircuitEdge::layer,
+                    &CircuitEdge::kind,          &CircuitEdge::members,
+                    &CircuitEdge::read,          &CircuitEdge::together,
+                    &CircuitEdge::all,           &CircuitEdge::alone,
+                    &CircuitEdge::clean_members, &CircuitEdge::corrupted_members,
+                    &CircuitEdge::ways};
 }
 constexpr auto fields_of(const Place*) {
   return std::tuple{&Place::layer, &Place::slots, &Place::together, &Place::rest, &Place::each};
 }
 constexpr auto fields_of(const Decoy*) {
-  return std::tuple{&Decoy::place, &Decoy::from, &Decoy::to, &Decoy::weight, &Decoy::twin_weight, &Decoy::effect};
+  return std::tuple{&Decoy::place, &Decoy::from, &Decoy::to, &Decoy::weight, &Decoy::corrupted_weight, &Decoy::effect};
 }
 constexpr auto fields_of(const Circuit*) {
   return std::tuple{&Circuit::problem, &Circuit::slots, &Circuit::pairs,     &Circuit::reader,
-                    &Circuit::places,  &Circuit::hops,  &Circuit::exchanged, &Circuit::decoys};
+                    &Circuit::places,  &Circuit::edges, &Circuit::exchanged, &Circuit::decoys};
 }
 constexpr auto fields_of(const ScoreQuestion*) {
-  return std::tuple{&ScoreQuestion::twins, &ScoreQuestion::sentence, &ScoreQuestion::place,
-                    &ScoreQuestion::from,  &ScoreQuestion::to,       &ScoreQuestion::other};
+  return std::tuple{&ScoreQuestion::contrasts, &ScoreQuestion::sentence, &ScoreQuestion::place,
+                    &ScoreQuestion::from,      &ScoreQuestion::to,       &ScoreQuestion::other};
 }
 constexpr auto fields_of(const ScoreSplit*) {
   return std::tuple{&ScoreSplit::question,  &ScoreSplit::problem, &ScoreSplit::parts,
@@ -368,9 +373,9 @@ constexpr auto fields_of(const FormationPoint*) {
 constexpr auto fields_of(const Formation*) {
   return std::tuple{&Formation::question, &Formation::of, &Formation::points};
 }
-constexpr auto fields_of(const CircuitLook*) {
-  return std::tuple{&CircuitLook::question, &CircuitLook::problem, &CircuitLook::offers,
-                    &CircuitLook::facts,    &CircuitLook::sweeps,  &CircuitLook::found};
+constexpr auto fields_of(const CircuitResult*) {
+  return std::tuple{&CircuitResult::question, &CircuitResult::problem, &CircuitResult::offers,
+                    &CircuitResult::facts,    &CircuitResult::sweeps,  &CircuitResult::found};
 }
 constexpr auto fields_of(const CorpusCircuit*) {
   return std::tuple{&CorpusCircuit::question, &CorpusCircuit::problem, &CorpusCircuit::tried, &CorpusCircuit::found};
@@ -402,15 +407,15 @@ constexpr auto fields_of(const LogitPart*) {
 constexpr auto fields_of(const ReadingHead*) {
   return std::tuple{&ReadingHead::place, &ReadingHead::weights, &ReadingHead::norms};
 }
-constexpr auto fields_of(const AttributionLook*) {
-  return std::tuple{&AttributionLook::question,       &AttributionLook::problem,
-                    &AttributionLook::written,        &AttributionLook::output,
-                    &AttributionLook::logit,          &AttributionLook::parts,
-                    &AttributionLook::parts_problem,  &AttributionLook::pieces,
-                    &AttributionLook::log_prob,       &AttributionLook::baseline_log_prob,
-                    &AttributionLook::heads,          &AttributionLook::rollout,
-                    &AttributionLook::gradient_input, &AttributionLook::integrated,
-                    &AttributionLook::integrated_at,  &AttributionLook::deletion};
+constexpr auto fields_of(const AttributionResult*) {
+  return std::tuple{&AttributionResult::question,       &AttributionResult::problem,
+                    &AttributionResult::written,        &AttributionResult::output,
+                    &AttributionResult::logit,          &AttributionResult::parts,
+                    &AttributionResult::parts_problem,  &AttributionResult::tokens,
+                    &AttributionResult::log_prob,       &AttributionResult::baseline_log_prob,
+                    &AttributionResult::heads,          &AttributionResult::rollout,
+                    &AttributionResult::gradient_input, &AttributionResult::integrated,
+                    &AttributionResult::integrated_at,  &AttributionResult::deletion};
 }
 constexpr auto fields_of(const CostQuestion*) {
   return std::tuple{&CostQuestion::longest, &CostQuestion::seconds, &CostQuestion::megabytes};
@@ -421,22 +426,23 @@ constexpr auto fields_of(const CostPoint*) {
 constexpr auto fields_of(const CostCurve*) {
   return std::tuple{&CostCurve::layer, &CostCurve::points, &CostCurve::ended};
 }
-constexpr auto fields_of(const CostLook*) {
-  return std::tuple{&CostLook::d_model, &CostLook::heads,  &CostLook::cell,
-                    &CostLook::device,  &CostLook::curves, &CostLook::processor_share};
+constexpr auto fields_of(const CostResult*) {
+  return std::tuple{&CostResult::d_model, &CostResult::heads,  &CostResult::cell,
+                    &CostResult::device,  &CostResult::curves, &CostResult::processor_share};
 }
 constexpr auto fields_of(const GradientQuestion*) {
   return std::tuple{&GradientQuestion::text, &GradientQuestion::output};
 }
 constexpr auto fields_of(const StackGradients*) {
-  return std::tuple{&StackGradients::pieces, &StackGradients::norms};
+  return std::tuple{&StackGradients::tokens, &StackGradients::norms};
 }
 constexpr auto fields_of(const PassGradients*) {
   return std::tuple{&PassGradients::loss, &PassGradients::encoder, &PassGradients::decoder};
 }
-constexpr auto fields_of(const GradientLook*) {
-  return std::tuple{&GradientLook::question, &GradientLook::written, &GradientLook::output, &GradientLook::model,
-                    &GradientLook::plain,    &GradientLook::bare,    &GradientLook::problem};
+constexpr auto fields_of(const GradientResult*) {
+  return std::tuple{&GradientResult::question, &GradientResult::written, &GradientResult::output,
+                    &GradientResult::model,    &GradientResult::plain,   &GradientResult::bare,
+                    &GradientResult::problem};
 }
 constexpr auto fields_of(const HeadsQuestion*) {
   return std::tuple<>{};
@@ -447,14 +453,15 @@ constexpr auto fields_of(const HeadImportance*) {
 constexpr auto fields_of(const PruningPoint*) {
   return std::tuple{&PruningPoint::heads_left, &PruningPoint::nll, &PruningPoint::off};
 }
-constexpr auto fields_of(const HeadsLook*) {
-  return std::tuple{&HeadsLook::problem, &HeadsLook::tokens, &HeadsLook::nll, &HeadsLook::heads, &HeadsLook::pruning};
+constexpr auto fields_of(const HeadsResult*) {
+  return std::tuple{&HeadsResult::problem, &HeadsResult::tokens, &HeadsResult::nll, &HeadsResult::heads,
+                    &HeadsResult::pruning};
 }
 constexpr auto fields_of(const HeadsHistoryQuestion*) {
   return std::tuple<>{};
 }
 constexpr auto fields_of(const HeadsPoint*) {
-  return std::tuple{&HeadsPoint::step, &HeadsPoint::look};
+  return std::tuple{&HeadsPoint::step, &HeadsPoint::inspection};
 }
 constexpr auto fields_of(const HeadsHistory*) {
   return std::tuple{&HeadsHistory::problem, &HeadsHistory::points};
@@ -465,9 +472,9 @@ constexpr auto fields_of(const LengthQuestion*) {
 constexpr auto fields_of(const LengthPoint*) {
   return std::tuple{&LengthPoint::length, &LengthPoint::pairs, &LengthPoint::exact, &LengthPoint::nll};
 }
-constexpr auto fields_of(const LengthLook*) {
-  return std::tuple{&LengthLook::question, &LengthLook::model,  &LengthLook::text,
-                    &LengthLook::trained,  &LengthLook::points, &LengthLook::problem};
+constexpr auto fields_of(const LengthResult*) {
+  return std::tuple{&LengthResult::question, &LengthResult::model,  &LengthResult::text,
+                    &LengthResult::trained,  &LengthResult::points, &LengthResult::problem};
 }
 constexpr auto fields_of(const OrderQuestion*) {
   return std::tuple{&OrderQuestion::text, &OrderQuestion::seed, &OrderQuestion::orders};
@@ -476,10 +483,10 @@ constexpr auto fields_of(const OrderReading*) {
   return std::tuple{&OrderReading::output, &OrderReading::log_prob};
 }
 constexpr auto fields_of(const WordOrder*) {
-  return std::tuple{&WordOrder::text, &WordOrder::told, &WordOrder::untold};
+  return std::tuple{&WordOrder::text, &WordOrder::with_positions, &WordOrder::without_positions};
 }
-constexpr auto fields_of(const OrderLook*) {
-  return std::tuple{&OrderLook::question, &OrderLook::positions, &OrderLook::orders, &OrderLook::problem};
+constexpr auto fields_of(const OrderResult*) {
+  return std::tuple{&OrderResult::question, &OrderResult::positions, &OrderResult::orders, &OrderResult::problem};
 }
 constexpr auto fields_of(const TensorsQuestion*) {
   return std::tuple{&TensorsQuestion::text};
@@ -494,9 +501,9 @@ constexpr auto fields_of(const TensorPoint*) {
 constexpr auto fields_of(const TensorHistory*) {
   return std::tuple{&TensorHistory::name, &TensorHistory::shape, &TensorHistory::points, &TensorHistory::last_update};
 }
-constexpr auto fields_of(const TensorsLook*) {
-  return std::tuple{&TensorsLook::question, &TensorsLook::no_gradients, &TensorsLook::parameters,
-                    &TensorsLook::activations};
+constexpr auto fields_of(const TensorsResult*) {
+  return std::tuple{&TensorsResult::question, &TensorsResult::no_gradients, &TensorsResult::parameters,
+                    &TensorsResult::activations};
 }
 constexpr auto fields_of(const StudyResult*) {
   return std::tuple{&StudyResult::run, &StudyResult::step, &StudyResult::answer};
@@ -517,7 +524,7 @@ constexpr auto fields_of(const Cancel*) {
   return std::tuple<>{};
 }
 constexpr auto fields_of(const Reset*) {
-  return std::tuple{&Reset::config, &Reset::though_unkept};
+  return std::tuple{&Reset::config, &Reset::discard_unsaved};
 }
 constexpr auto fields_of(const Adjust*) {
   return std::tuple{&Adjust::config};
@@ -535,12 +542,12 @@ constexpr auto fields_of(const CancelStudy*) {
   return std::tuple<>{};
 }
 constexpr auto fields_of(const OpenRun*) {
-  return std::tuple{&OpenRun::path, &OpenRun::go_on, &OpenRun::though_unkept, &OpenRun::rate_factor};
+  return std::tuple{&OpenRun::path, &OpenRun::go_on, &OpenRun::discard_unsaved, &OpenRun::rate_factor};
 }
 constexpr auto fields_of(const KeepRun*) {
   return std::tuple<>{};
 }
-constexpr auto fields_of(const ListKeptRuns*) {
+constexpr auto fields_of(const ListAutosaves*) {
   return std::tuple<>{};
 }
 constexpr auto fields_of(const SaveRun*) {
@@ -599,17 +606,17 @@ constexpr auto fields_of(const SentenceUnpinned*) {
 constexpr auto fields_of(const FrameRecorded*) {
   return std::tuple{&FrameRecorded::frame};
 }
-constexpr auto fields_of(const KeptRun*) {
-  return std::tuple{&KeptRun::path, &KeptRun::name, &KeptRun::step, &KeptRun::saved_at};
+constexpr auto fields_of(const Autosave*) {
+  return std::tuple{&Autosave::path, &Autosave::name, &Autosave::step, &Autosave::saved_at};
 }
-constexpr auto fields_of(const KeptRuns*) {
-  return std::tuple{&KeptRuns::runs};
+constexpr auto fields_of(const AutosaveList*) {
+  return std::tuple{&AutosaveList::runs};
 }
-constexpr auto fields_of(const RunKept*) {
+constexpr auto fields_of(const RunAutosaved*) {
   return std::tuple<>{};
 }
-constexpr auto fields_of(const NotKept*) {
-  return std::tuple{&NotKept::wanted, &NotKept::why};
+constexpr auto fields_of(const NotSaved*) {
+  return std::tuple{&NotSaved::wanted, &NotSaved::why};
 }
 constexpr auto fields_of(const Diverged*) {
   return std::tuple{&Diverged::step, &Diverged::what, &Diverged::saved, &Diverged::of_other};
@@ -651,14 +658,14 @@ constexpr auto fields_of(const Welcome*) {
 constexpr auto fields_of(const Refused*) {
   return std::tuple{&Refused::why};
 }
-constexpr auto fields_of(const Told*) {
-  return std::tuple{&Told::number, &Told::event};
+constexpr auto fields_of(const LoggedEvent*) {
+  return std::tuple{&LoggedEvent::number, &LoggedEvent::event};
 }
-constexpr auto fields_of(const Said*) {
-  return std::tuple{&Said::event};
+constexpr auto fields_of(const TransientEvent*) {
+  return std::tuple{&TransientEvent::event};
 }
-constexpr auto fields_of(const Looked*) {
-  return std::tuple{&Looked::snapshot, &Looked::of_other};
+constexpr auto fields_of(const ProbeReply*) {
+  return std::tuple{&ProbeReply::snapshot, &ProbeReply::of_other};
 }
 constexpr auto fields_of(const Alive*) {
   return std::tuple<>{};
@@ -681,8 +688,8 @@ constexpr FlowOp last_of(FlowOp) {
 constexpr Method last_of(Method) {
   return Method::sample;
 }
-constexpr Fate last_of(Fate) {
-  return Fate::finished;
+constexpr HypothesisState last_of(HypothesisState) {
+  return HypothesisState::finished;
 }
 constexpr EmbeddingMatrix last_of(EmbeddingMatrix) {
   return EmbeddingMatrix::output;
@@ -711,8 +718,8 @@ constexpr ValueKind last_of(ValueKind) {
 constexpr ChangeKind last_of(ChangeKind) {
   return ChangeKind::exchange;
 }
-constexpr Twin last_of(Twin) {
-  return Twin::corrupted;
+constexpr ContrastSide last_of(ContrastSide) {
+  return ContrastSide::corrupted;
 }
 constexpr Activity last_of(Activity) {
   return Activity::finished;

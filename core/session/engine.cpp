@@ -26,7 +26,7 @@ bool recording_due(Engine& engine) {
   return engine.status().step % engine.history_interval() == 0;
 }
 
-void record_pinned(Engine& engine, const SnapshotCallback& recorded, const Breath& breathe) {
+void record_pinned(Engine& engine, const SnapshotCallback& recorded, const YieldCallback& yield) {
   const std::int64_t step = engine.status().step;
   std::vector<std::string> unseen;  // copies: adding a frame changes the sentences
   for (const PinnedSentence& sentence : engine.history().sentences()) {
@@ -36,7 +36,8 @@ void record_pinned(Engine& engine, const SnapshotCallback& recorded, const Breat
   for (const std::string& text : unseen) {
     std::shared_ptr<const Snapshot> whole;
     engine.probe(
-        {.request = 0, .text = text}, [&](std::shared_ptr<const Snapshot> look) { whole = std::move(look); }, breathe);
+        {.request = 0, .text = text},
+        [&](std::shared_ptr<const Snapshot> inspection) { whole = std::move(inspection); }, yield);
     Frame frame = frame_of(*whole);
     engine.history().add(frame);
     if (recorded) recorded(std::move(frame));

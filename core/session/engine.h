@@ -50,9 +50,9 @@ class Engine {
   // What opens the present run again as it is now: it is saved for that. None: nothing does.
   virtual std::optional<OpenRun> keep() = 0;
   // As it is where it is saved; none: it is saved nowhere.
-  virtual std::optional<KeptRun> last_saved() const = 0;
+  virtual std::optional<Autosave> last_saved() const = 0;
   // Those kept by processes that are no more, newest first.
-  virtual std::vector<KeptRun> kept_runs() = 0;
+  virtual std::vector<Autosave> autosaves() = 0;
   virtual void adjust(const Config& config) = 0;  // live fields only
 
   virtual Status status() const = 0;  // step and device; the activity is the session's
@@ -69,12 +69,12 @@ class Engine {
 
   // One optimizer update, with a validation when it is due. Calls `breathe` between its phases (batch, forward,
   // backward, optimizer, each batch of a validation), so that a keystroke need not wait for the whole of it.
-  virtual MetricPoint train_step(const Breath& breathe) = 0;
+  virtual MetricPoint train_step(const YieldCallback& yield) = 0;
 
   // Looks at `text` through the present weights, or those of Probe::step, dropout off. Publishes what is there early
   // (pieces and encoder), then the whole. `breathe` is called at every decoded token, and may train: the look goes on
   // with the weights it began with.
-  virtual void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) = 0;
+  virtual void probe(const Probe& probe, const SnapshotCallback& publish, const YieldCallback& yield) = 0;
 
   // Over the weights of this moment, or of StartStudy::step, whatever is trained meanwhile. `progress` is called often,
   // and may look, train, save, and throw to give the study up; it must not replace the run.
@@ -87,6 +87,6 @@ bool recording_due(Engine& engine);
 // Looks at every pinned sentence that has no frame of the present step, adds the frame to the history and gives it to
 // `recorded`. That costs the decoding of at most max_pinned sentences; `breathe` is called at every decoded token, and
 // may throw to leave the rest. A sentence is either recorded whole or not at all.
-void record_pinned(Engine& engine, const SnapshotCallback& recorded, const Breath& breathe);
+void record_pinned(Engine& engine, const SnapshotCallback& recorded, const YieldCallback& yield);
 
 }  // namespace attnscope

@@ -29,11 +29,11 @@ void Session::post(Command command) {
   worker_->orders.push(std::move(command));
 }
 
-void Session::ask(GuestQuestion question) {
+void Session::ask(ViewerQuestion question) {
   worker_->orders.push(std::move(question));
 }
 
-std::vector<GuestAnswer> Session::poll_guests() {
+std::vector<ViewerAnswer> Session::poll_viewer_requests() {
   return worker_->answers.take();
 }
 

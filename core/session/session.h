@@ -22,15 +22,15 @@ struct HeldEngine {
 };
 
 // Who looks through the model besides the window, each with a question of its own. Numbers are the caller's.
-using Guest = std::uint64_t;
+using ViewerId = std::uint64_t;
 
-struct GuestQuestion {
-  Guest guest = 0;
+struct ViewerQuestion {
+  ViewerId viewer = 0;
   std::optional<Probe> probe;  // none: the guest has gone
 };
 
-struct GuestAnswer {
-  Guest guest = 0;
+struct ViewerAnswer {
+  ViewerId viewer = 0;
   // What was seen, or why nothing was.
   std::variant<std::shared_ptr<const Snapshot>, Message> answer;
   bool of_other = false;  // of the run that the present one is compared with
@@ -56,8 +56,8 @@ class Session final : public Conversation {
 
   // Looks for guests take less of the worker's time than those for the window, whatever is asked: see worker.cpp. They
   // have turns; of each only the newest question is answered, and while the model learns answered anew.
-  void ask(GuestQuestion question);
-  std::vector<GuestAnswer> poll_guests();  // all since the last poll, oldest first
+  void ask(ViewerQuestion question);
+  std::vector<ViewerAnswer> poll_viewer_requests();  // all since the last poll, oldest first
 
  private:
   class Worker;

@@ -19,13 +19,13 @@ namespace {
 using namespace std::chrono_literals;
 
 // While training, the sentence is looked at again no more often than this …
-constexpr auto look_interval = 100ms;
+constexpr auto inspection_interval = 100ms;
 // … and only after so many times the time that the last look took: looking stays below a fifth of the worker's time.
-constexpr int look_rest = 4;
+constexpr int inspection_rest = 4;
 // Looks for guests rest longer, each for itself and all together: what they ask waits for so many times the time that
 // the last look took, if that is not long, and is answered anew so seldom that training keeps 49/50 of the time.
-constexpr int guest_question_rest = 4;
-constexpr int guest_look_rest = 49;
+constexpr int viewer_question_rest = 4;
+constexpr int viewer_inspection_rest = 49;
 // A long decoding lets training have an update whenever it has kept it waiting for this long.
 constexpr auto longest_pause_of_training = 250ms;
 
@@ -49,18 +49,18 @@ std::string reason() {
 
 // Does what it was given at the end of its scope, however that comes.
 template <typename Work>
-struct AtEnd {
+struct ScopeExit {
   Work work;
-  ~AtEnd() { work(); }
+  ~ScopeExit() { work(); }
 };
 
 // Sets a flag for one scope; these lie within one another.
-class Raised {
+class ScopedFlag {
  public:
-  explicit Raised(bool& flag) : flag_(flag), before_(std::exchange(flag, true)) {}
-  ~Raised() { flag_ = before_; }
-  Raised(const Raised&) = delete;
-  Raised& operator=(const Raised&) = delete;
+  explicit ScopedFlag(bool& flag) : flag_(flag), before_(std::exchange(flag, true)) {}
+  ~ScopedFlag() { flag_ = before_; }
+  ScopedFlag(const ScopedFlag&) = delete;
+  ScopedFlag& operator=(const ScopedFlag&) = delete;
 
  private:
   bool& flag_;
@@ -151,7 +151,7 @@ void Session::Worker::turn() {
   } else {
     receive(orders.take());
   }
-  serve_looks();
+  serve_probes();
   if (stop_.stop_requested()) return;
   if (!waiting_.empty()) {
     carry_out_next();
@@ -161,18 +161,20 @@ void Session::Worker::turn() {
     study();
   } else if (activity_ == Activity::training) {
     update();
-    look_again_where_due();
+    inspect_again_if_due();
   } else {
-    look_again_where_due();
+    inspect_again_if_due();
   }
   report_status();
   wake_window();
 }
 
 bool Session::Worker::nothing_to_do() const {
-  const auto looks_due = [this](const Viewer& viewer) { return (viewer.asked && run_open_) || is_outdated(viewer); };
+  const auto inspections_due = [this](const Viewer& viewer) {
+    return (viewer.asked && run_open_) || is_outdated(viewer);
+  };
   return waiting_.empty() && !corpus_wanted() && !(study_asked_ && run_open_) && activity_ != Activity::training &&
-         !looks_due(window_) && std::ranges::none_of(guests_ | std::views::values, looks_due);
+         !inspections_due(window_) && std::ranges::none_of(viewers_ | std::views::values, inspections_due);
 }
 
 // ---- commands coming in
@@ -181,9 +183,9 @@ void Session::Worker::receive(std::vector<Order> arrived) {
   for (Order& order : arrived) std::visit([this](auto& told) { receive(std::move(told)); }, order);
 }
 
-void Session::Worker::receive(GuestQuestion question) {
-  Viewer& viewer = guests_[question.guest];
-  viewer.guest = question.guest;
+void Session::Worker::receive(ViewerQuestion question) {
+  Viewer& viewer = viewers_[question.viewer];
+  viewer.id = question.viewer;
   viewer.gone = !question.probe;
   viewer.asked = std::move(question.probe);
 }
@@ -197,7 +199,7 @@ void Session::Worker::receive(Command command) {
       [this](StartStudy& asked) { ask_for_study(std::move(asked)); },
       [this](CancelStudy&) { ask_for_study(std::nullopt); },
       [this](ListDirectory& list) { send(list_directory(list.path)); },
-      [this](ListKeptRuns&) { list_kept_runs(); },
+      [this](ListAutosaves&) { list_autosaves(); },
       [this](KeepRun& wanted) { keep_run(wanted); },  // also within an update: until its end the weights stand still
       [this](WriteFile& file) { send(write_wanted(file)); },
       [this](ReadFile& file) { send(read_wanted(file)); },
@@ -213,7 +215,7 @@ void Session::Worker::pause() {
 }
 
 void Session::Worker::cancel() {
-  look_cancelled_ = true;
+  inspection_cancelled_ = true;
   const auto taken_back =
       std::erase_if(waiting_, [](const Command& command) { return is_one_of<Reset, OpenRun, Compare>(command); });
   if (preparing_) {
@@ -351,11 +353,11 @@ void Session::Worker::keep_run(const KeepRun& wanted) {
   };
   if (!keep_or_tell(wanted, checkpoint_all)) return;
   kept_ = true;
-  send(RunKept{});
+  send(RunAutosaved{});
 }
 
-void Session::Worker::list_kept_runs() {
-  if (engine_) send(KeptRuns{engine_->kept_runs()});
+void Session::Worker::list_autosaves() {
+  if (engine_) send(AutosaveList{engine_->autosaves()});
 }
 
 bool Session::Worker::keep_or_tell(const Replacement& wanted, const std::function<void()>& keep) {
@@ -364,13 +366,13 @@ bool Session::Worker::keep_or_tell(const Replacement& wanted, const std::functio
     keep();
     return true;
   } catch (...) {
-    send(NotKept{wanted, reason()});
+    send(NotSaved{wanted, reason()});
     return false;
   }
 }
 
 std::optional<RunOpened> Session::Worker::built(const char* task, const Build& build) {
-  const Raised occupied(occupied_);
+  const ScopedFlag occupied(occupied_);
   preparing_ = true;
   cancelled_ = false;
   progress_.reset();
@@ -380,7 +382,7 @@ std::optional<RunOpened> Session::Worker::built(const char* task, const Build& b
   bool failed = false;
   try {
     failed =
-        !attempt(task, [&] { opened = build([this](const Progress& progress) { breathe_in_preparation(progress); }); });
+        !attempt(task, [&] { opened = build([this](const Progress& progress) { yield_in_preparation(progress); }); });
   } catch (const Cancelled&) {
     replacement_abandoned_ = stop_.stop_requested();
     say(Severity::info, run_open_ ? "Cancelled. The current run was not changed" : "Cancelled");
@@ -394,14 +396,14 @@ std::optional<RunOpened> Session::Worker::built(const char* task, const Build& b
   return opened;
 }
 
-bool Session::Worker::prepare(const Replacement& wanted, bool though_unkept, const char* task,
+bool Session::Worker::prepare(const Replacement& wanted, bool discard_unsaved, const char* task,
                               AfterPreparation afterwards, const Build& build) {
   std::optional<OpenRun> before;
   const auto keep = [&] {
     before = engine_->keep();
     if (other_) other_->keep();
   };
-  if (!though_unkept && !keep_or_tell(wanted, keep)) return false;
+  if (!discard_unsaved && !keep_or_tell(wanted, keep)) return false;
   std::optional<RunOpened> opened = built(task, build);
   if (!opened) return false;
   run_open_ = true;
@@ -412,7 +414,7 @@ bool Session::Worker::prepare(const Replacement& wanted, bool though_unkept, con
   if (!train_on) activity_ = Activity::idle;
   config_ = opened->config;
   send(*std::move(opened));
-  ask_anew();
+  rerun_probe();
   report_status();
   recording_failed_ = false;
   if (!corpus_follows_) record();  // or frames would not tell which words are new
@@ -420,35 +422,34 @@ bool Session::Worker::prepare(const Replacement& wanted, bool though_unkept, con
 }
 
 bool Session::Worker::reset(const Reset& wanted) {
-  return prepare(wanted, wanted.though_unkept, "create the new run", AfterPreparation::train_on,
+  return prepare(wanted, wanted.discard_unsaved, "create the new run", AfterPreparation::train_on,
                  [&](const ProgressCallback& progress) { return engine_->reset(wanted.config, progress); });
 }
 
 // What is opened is to be looked at, not changed.
 bool Session::Worker::open(const OpenRun& wanted) {
-  const bool opened = prepare(wanted, wanted.though_unkept, "open the run", AfterPreparation::stand_still,
-                              [&](const ProgressCallback& progress) {
-                                RunOpened run = wanted.go_on ? engine_->go_on_with(wanted.path, progress)
-                                                             : engine_->open_model(wanted.path);
-                                slow_down(run, wanted.rate_factor);
-                                return run;
-                              });
+  const bool opened = prepare(
+      wanted, wanted.discard_unsaved, "open the run", AfterPreparation::freeze, [&](const ProgressCallback& progress) {
+        RunOpened run = wanted.go_on ? engine_->go_on_with(wanted.path, progress) : engine_->open_model(wanted.path);
+        slow_down(run, wanted.rate_factor);
+        return run;
+      });
   if (opened) drop_other();
   return opened;
 }
 
 // The model is shown first, and what it was trained on read as soon as it has been looked at, or when that is needed.
 bool Session::Worker::corpus_wanted() const {
-  const bool looked_at = window_.present && !corpus_put_off_;
-  return corpus_follows_ && (looked_at || study_asked_ || activity_ == Activity::training);
+  const bool inspected_at = window_.present && !corpus_put_off_;
+  return corpus_follows_ && (inspected_at || study_asked_ || activity_ == Activity::training);
 }
 
 void Session::Worker::read_corpus() {
   CorpusRead read;
   corpus_put_off_ = false;
   attempt("read the corpus", [&] {
-    const Raised occupied(occupied_), reading(reading_corpus_);
-    read = engine_->read_corpus([this](const Progress& progress) { breathe_in_reading(progress); });
+    const ScopedFlag occupied(occupied_), reading(reading_corpus_);
+    read = engine_->read_corpus([this](const Progress& progress) { yield_in_reading(progress); });
   });
   take_in(std::move(read));
   record();
@@ -518,7 +519,7 @@ void Session::Worker::begin_comparison(RunOpened opened) {
   reported_other_.reset();
   other_snapshot.put(nullptr);
   send(OfOther{std::move(opened)});
-  ask_anew();
+  rerun_probe();
   report_status();
   recording_failed_ = false;
   record();
@@ -532,7 +533,7 @@ void Session::Worker::end_comparison(const EndComparison& wanted) {
     std::swap(engine_, other_);
     config_ = other_config_;
     snapshot.put(other_snapshot.get());
-    ask_anew();
+    rerun_probe();
   }
   drop_other(wanted.other_stays);
 }
@@ -549,8 +550,8 @@ void Session::Worker::drop_other(bool it_stays) {
 
 // One update, of both runs where they stand level.
 void Session::Worker::update() {
-  const AtEnd end_of_update{[this] { last_update_ = Clock::now(); }};
-  const Raised updating(occupied_);
+  const ScopeExit end_of_update{[this] { last_update_ = Clock::now(); }};
+  const ScopedFlag updating(occupied_);
   for (Engine* engine : next_in_lockstep(engines())) {
     if (!update(*engine)) return;
   }
@@ -562,7 +563,7 @@ bool Session::Worker::update(Engine& engine) {
   bool learned = false;
   const bool trained = attempt("train", [&] {
     try {
-      send_of(engine, engine.train_step([this] { breathe(); }));
+      send_of(engine, engine.train_step([this] { yield(); }));
       learned = true;
       // What a recorded step made of the sentence does not change while the model learns on.
       each_viewer([](Viewer& viewer) {
@@ -615,27 +616,27 @@ void Session::Worker::record() {
 }
 
 void Session::Worker::record(Engine& engine) {
-  const Raised occupied(occupied_);
+  const ScopedFlag occupied(occupied_);
   if (recording_failed_) return;  // trying again at every interval would only repeat the error
   const auto recorded = [&](Frame frame) { send_of(engine, FrameRecorded{std::move(frame)}); };
   try {
     recording_failed_ = !attempt("record the pinned sentences",
-                                 [&] { record_pinned(engine, recorded, [this] { breathe_in_recording(); }); });
+                                 [&] { record_pinned(engine, recorded, [this] { yield_in_recording(); }); });
   } catch (const Cancelled&) {  // by a stop, which ends the turn, or for a run that takes the place of this one
   }
 }
 
 // ---- breaths
 
-void Session::Worker::breathe() {
+void Session::Worker::yield() {
   receive(orders.take());
-  serve_looks();
+  serve_probes();
   if (stop_.stop_requested()) throw Cancelled();
   wake_window();
 }
 
-void Session::Worker::breathe_in_recording() {
-  breathe();
+void Session::Worker::yield_in_recording() {
+  yield();
   if (run_is_to_be_replaced()) throw Cancelled();
 }
 
@@ -643,43 +644,43 @@ bool Session::Worker::run_is_to_be_replaced() const {
   return std::ranges::any_of(waiting_, replaces_a_run);
 }
 
-void Session::Worker::breathe_in_preparation(const Progress& progress) {
+void Session::Worker::yield_in_preparation(const Progress& progress) {
   progress_ = progress;
   send(progress);
   wake_window();
   receive(orders.take());
-  if (!cancelled_) serve_looks();
+  if (!cancelled_) serve_probes();
   if (cancelled_ || stop_.stop_requested()) throw Cancelled();
   wake_window();
 }
 
 // Given up when it is cancelled, for another run, which takes the place of this one, and for the end.
-void Session::Worker::breathe_in_reading(const Progress& progress) {
+void Session::Worker::yield_in_reading(const Progress& progress) {
   send(progress);
-  breathe();
+  yield();
   if (!corpus_put_off_ && !run_is_to_be_replaced()) return;
   send(Progress{progress.what, 1});
   throw Cancelled();
 }
 
-void Session::Worker::serve_looks() {
-  while (run_open_ && window_.asked && !looking_ && !stop_.stop_requested()) {
+void Session::Worker::serve_probes() {
+  while (run_open_ && window_.asked && !inspecting_ && !stop_.stop_requested()) {
     const Probe probe = *std::exchange(window_.asked, std::nullopt);
-    look(window_, probe, Publish::early_and_whole);
+    inspect(window_, probe, Publish::early_and_whole);
   }
-  serve_guest();
+  serve_viewer();
 }
 
 // One at a time, whose question has waited: however many there are, what they ask takes turns with training.
-void Session::Worker::serve_guest() {
-  if (looking_) return;
-  forget_guests_gone();
-  const auto rest = std::min<Clock::duration>(longest_pause_of_training, guest_question_rest * guest_pace_.took);
-  if (!run_open_ || stop_.stop_requested() || !guests_may_look(rest)) return;
-  Viewer* const guest = next_guest([](const Viewer& viewer) { return viewer.asked.has_value(); });
-  if (guest == nullptr) return;
-  const Probe probe = *std::exchange(guest->asked, std::nullopt);
-  look(*guest, probe, Publish::early_and_whole);
+void Session::Worker::serve_viewer() {
+  if (inspecting_) return;
+  remove_gone_viewers();
+  const auto rest = std::min<Clock::duration>(longest_pause_of_training, viewer_question_rest * viewer_pace_.took);
+  if (!run_open_ || stop_.stop_requested() || !viewers_may_inspect(rest)) return;
+  Viewer* const next = next_viewer([](const Viewer& viewer) { return viewer.asked.has_value(); });
+  if (next == nullptr) return;
+  const Probe probe = *std::exchange(next->asked, std::nullopt);
+  inspect(*next, probe, Publish::early_and_whole);
 }
 
 // ---- studies
@@ -692,7 +693,7 @@ void Session::Worker::study() {
   try {
     attempt("finish the analysis", [&] {
       ended.result = std::make_shared<const StudyResult>(
-          engine.study(asked, [&](double fraction) { breathe_in_study(asked.study, fraction); }));
+          engine.study(asked, [&](double fraction) { yield_in_study(asked.study, fraction); }));
     });
   } catch (const Cancelled&) {  // taken back, or the run or the session ends
   }
@@ -704,32 +705,32 @@ void Session::Worker::give_way_in_study() const {
 }
 
 // All that goes on between updates goes on during a study, too; only another run ends it.
-void Session::Worker::breathe_in_study(std::uint64_t study, double fraction) {
-  if (Clock::now() - last_fraction_ >= look_interval) {
+void Session::Worker::yield_in_study(std::uint64_t study, double fraction) {
+  if (Clock::now() - last_fraction_ >= inspection_interval) {
     last_fraction_ = Clock::now();
     send(StudyProgress{study, fraction});
   }
   receive(orders.take());
-  serve_looks();
+  serve_probes();
   give_way_in_study();
   while (!waiting_.empty()) {
     carry_out_next();
     give_way_in_study();  // while it was carried out, another run may have been ordered
   }
   train_meanwhile();
-  look_again_where_due();
+  inspect_again_if_due();
   report_status();
   wake_window();
 }
 
 // ---- looking inside the model
 
-void Session::Worker::look(Viewer& viewer, const Probe& probe, Publish publish) {
+void Session::Worker::inspect(Viewer& viewer, const Probe& probe, Publish publish) {
   viewer.present = probe;
   viewer.outdated = false;
   viewer.failed = false;
-  look_cancelled_ = false;
-  const Raised looking(looking_);
+  inspection_cancelled_ = false;
+  const ScopedFlag inspecting(inspecting_);
   // Inside an update there is time for the sentence, but not for all its decodings: they follow.
   Probe asked = probe;
   if (occupied_ && probe.decoding) {
@@ -741,30 +742,30 @@ void Session::Worker::look(Viewer& viewer, const Probe& probe, Publish publish) 
     const bool of_other = &engine == other_.get();
     Mailbox<Snapshot>& mailbox = of_other ? other_snapshot : snapshot;
     const auto put = [&](std::shared_ptr<const Snapshot> seen) {
-      if (viewer.guest) return answers.push({*viewer.guest, std::move(seen), of_other});
+      if (viewer.id) return answers.push({*viewer.id, std::move(seen), of_other});
       mailbox.put(std::move(seen));
     };
     const auto tell = [&](Message why) {
       news_ = true;
-      if (viewer.guest) return answers.push({*viewer.guest, std::move(why), of_other});
+      if (viewer.id) return answers.push({*viewer.id, std::move(why), of_other});
       send(std::move(why));
     };
     return attempt(
-        "run the model on the sentence", [&] { look_through(engine, viewer, asked, publish, put); }, tell);
+        "run the model on the sentence", [&] { inspect_with(engine, viewer, asked, publish, put); }, tell);
   };
-  LookPace& pace = viewer.guest ? guest_pace_ : window_pace_;
+  InspectionPace& pace = viewer.id ? viewer_pace_ : window_pace_;
   try {
     viewer.failed = !through(*engine_);
     if (other_ && !through(*other_)) viewer.failed = true;
   } catch (const Cancelled&) {
-    if (!viewer.guest) return;
+    if (!viewer.id) return;
   }
   pace.last_end = Clock::now();
   pace.took = pace.last_end - begin;
 }
 
-void Session::Worker::look_through(Engine& engine, Viewer& viewer, const Probe& probe, Publish publish,
-                                   const SnapshotSink& put) {
+void Session::Worker::inspect_with(Engine& engine, Viewer& viewer, const Probe& probe, Publish publish,
+                             const SnapshotSink& put) {
   // A newer sentence ends this look, but never before this one has shown something: else fast typing shows nothing.
   bool shown = publish == Publish::whole;
   std::shared_ptr<const Snapshot> newest;
@@ -780,46 +781,47 @@ void Session::Worker::look_through(Engine& engine, Viewer& viewer, const Probe& 
     shown = true;
   };
   const Clock::time_point begin = Clock::now();
-  const Breath breathe = [&] {
+  const YieldCallback yield = [&] {
     receive(orders.take());
     wake_window();
-    if (stop_.stop_requested() || look_cancelled_ || viewer.gone) throw Cancelled();
-    if (shown) give_way_in_look(viewer, begin);
+    if (stop_.stop_requested() || inspection_cancelled_ || viewer.gone) throw Cancelled();
+    if (shown) yield_in_inspection(viewer, begin);
     train_meanwhile();
   };
-  engine.probe(probe, take_snapshot, breathe);
+  engine.probe(probe, take_snapshot, yield);
   if (publish == Publish::whole && newest) put_newest();
 }
 
-void Session::Worker::give_way_in_look(Viewer& viewer, Clock::time_point begin) {
+void Session::Worker::yield_in_inspection(Viewer& viewer, Clock::time_point begin) {
   if (viewer.asked || run_is_to_be_replaced()) throw Cancelled();
   // The update around this look cannot go on before it ends, nor can a command that waits for a look between updates
   // to end, nor another guest: what takes long gives way, and is looked at anew.
   const auto waits = [](const Viewer& other) { return other.asked.has_value(); };
   bool holds_up = occupied_ ? !preparing_ : !waiting_.empty();
-  if (viewer.guest) holds_up = holds_up || std::ranges::any_of(guests_ | std::views::values, waits);
-  const bool before_window = viewer.guest && window_.asked;
+  if (viewer.id) holds_up = holds_up || std::ranges::any_of(viewers_ | std::views::values, waits);
+  const bool before_window = viewer.id && window_.asked;
   if (!before_window && !(holds_up && Clock::now() - begin >= longest_pause_of_training)) return;
   viewer.outdated = true;
   throw Cancelled();
 }
 
 // The viewer already sees this sentence: half a snapshot would make its decoding flicker, so only the whole is put.
-void Session::Worker::look_again(Viewer& viewer) {
+void Session::Worker::inspect_again(Viewer& viewer) {
   const Probe probe = *viewer.present;
-  look(viewer, probe, Publish::whole);
+  inspect(viewer, probe, Publish::whole);
 }
 
 // Without training nothing is gained by resting.
-void Session::Worker::look_again_where_due() {
-  const Clock::duration rest = std::max<Clock::duration>(look_interval, look_rest * window_pace_.took);
+void Session::Worker::inspect_again_if_due() {
+  const Clock::duration rest = std::max<Clock::duration>(inspection_interval, inspection_rest * window_pace_.took);
   const bool rested = activity_ != Activity::training || Clock::now() - window_pace_.last_end >= rest;
-  if (is_outdated(window_) && rested) look_again(window_);
-  if (!guests_may_look(std::max<Clock::duration>(look_interval, guest_look_rest * guest_pace_.took))) return;
-  if (Viewer* const guest = next_guest(is_outdated)) look_again(*guest);
+  if (is_outdated(window_) && rested) inspect_again(window_);
+  if (!viewers_may_inspect(std::max<Clock::duration>(inspection_interval, viewer_inspection_rest * viewer_pace_.took)))
+    return;
+  if (Viewer* const next = next_viewer(is_outdated)) inspect_again(*next);
 }
 
-void Session::Worker::ask_anew() {
+void Session::Worker::rerun_probe() {
   each_viewer([](Viewer& viewer) {
     if (!viewer.asked) viewer.asked = viewer.present;
   });
@@ -829,17 +831,17 @@ bool Session::Worker::is_outdated(const Viewer& viewer) {
   return viewer.present && viewer.outdated && !viewer.failed && !viewer.gone;
 }
 
-bool Session::Worker::guests_may_look(Clock::duration rest) const {
-  return activity_ != Activity::training || Clock::now() - guest_pace_.last_end >= rest;
+bool Session::Worker::viewers_may_inspect(Clock::duration rest) const {
+  return activity_ != Activity::training || Clock::now() - viewer_pace_.last_end >= rest;
 }
 
 template <typename Condition>
-Session::Worker::Viewer* Session::Worker::next_guest(Condition condition) {
+Session::Worker::Viewer* Session::Worker::next_viewer(Condition condition) {
   const auto is_next = [&](const auto& entry) { return condition(entry.second); };
-  const auto after = guests_.upper_bound(served_);
-  auto found = std::find_if(after, guests_.end(), is_next);
-  if (found == guests_.end()) {
-    found = std::find_if(guests_.begin(), after, is_next);
+  const auto after = viewers_.upper_bound(served_);
+  auto found = std::find_if(after, viewers_.end(), is_next);
+  if (found == viewers_.end()) {
+    found = std::find_if(viewers_.begin(), after, is_next);
     if (found == after) return nullptr;
   }
   served_ = found->first;
@@ -847,8 +849,8 @@ Session::Worker::Viewer* Session::Worker::next_guest(Condition condition) {
 }
 
 // Not while one of them is looked for.
-void Session::Worker::forget_guests_gone() {
-  std::erase_if(guests_, [](const auto& entry) { return entry.second.gone; });
+void Session::Worker::remove_gone_viewers() {
+  std::erase_if(viewers_, [](const auto& entry) { return entry.second.gone; });
 }
 
 // ---- events going out

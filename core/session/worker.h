@@ -24,12 +24,12 @@ class Session::Worker {
   // The body of the worker thread, from making the engine to letting go of it; returns soon after a stop is asked for.
   void run(std::stop_token stop);
 
-  using Order = std::variant<Command, GuestQuestion>;
+  using Order = std::variant<Command, ViewerQuestion>;
 
   // The wires between the threads. Everything private belongs to the worker thread alone.
   Queue<Order> orders;
   Queue<Event> events;
-  Queue<GuestAnswer> answers;
+  Queue<ViewerAnswer> answers;
   Mailbox<Snapshot> snapshot;
   Mailbox<Snapshot> other_snapshot;  // of the run that the present one is compared with
 
@@ -38,7 +38,7 @@ class Session::Worker {
 
   // Who looks through the model: the window, or a guest.
   struct Viewer {
-    std::optional<Guest> guest = {};
+    std::optional<ViewerId> id = {};  // none: the window
     std::optional<Probe> asked = {};    // the newest not yet looked at
     std::optional<Probe> present = {};  // what it looks at now
     bool outdated = false;              // the weights have changed since it was looked at
@@ -46,7 +46,7 @@ class Session::Worker {
     bool gone = false;
   };
   // Of one look after another.
-  struct LookPace {
+  struct InspectionPace {
     Clock::time_point last_end{};
     Clock::duration took{};
   };
@@ -54,7 +54,7 @@ class Session::Worker {
   template <typename Do>
   void each_viewer(Do what) {
     what(window_);
-    for (auto& [guest, viewer] : guests_) what(viewer);
+    for (auto& [id, viewer] : viewers_) what(viewer);
   }
 
   void make_engine();
@@ -66,7 +66,7 @@ class Session::Worker {
   // A command that comes in takes effect at once or waits, in order, for the present update or preparation to end.
   void receive(std::vector<Order> arrived);
   void receive(Command command);
-  void receive(GuestQuestion question);
+  void receive(ViewerQuestion question);
   void pause();
   void cancel();
   void replace_waiting_adjust(Adjust adjust);
@@ -86,14 +86,14 @@ class Session::Worker {
   void unpin(const std::string& text);
   void slow_down(RunOpened& opened, double factor);  // in its learning rate
   void keep_run(const KeepRun& wanted);
-  void list_kept_runs();
-  using Replacement = decltype(NotKept::wanted);
+  void list_autosaves();
+  using Replacement = decltype(NotSaved::wanted);
   // False: the present run cannot be kept, and the window has been told that `wanted` was therefore not done.
   bool keep_or_tell(const Replacement& wanted, const std::function<void()>& keep);
-  enum class AfterPreparation { train_on, stand_still };  // train on if it was training, and if it succeeds
+  enum class AfterPreparation { train_on, freeze };  // train on if it was training, and if it succeeds
   using Build = std::function<RunOpened(const ProgressCallback&)>;
   // False: the present run stays.
-  bool prepare(const Replacement& wanted, bool though_unkept, const char* task, AfterPreparation afterwards,
+  bool prepare(const Replacement& wanted, bool discard_unsaved, const char* task, AfterPreparation afterwards,
                const Build& build);
   // What was built, with progress; none: it failed or was cancelled, and that has been said.
   std::optional<RunOpened> built(const char* task, const Build& build);
@@ -121,31 +121,31 @@ class Session::Worker {
   void record(Engine& engine);
 
   // What must not wait for an update, a preparation or a decoding to end.
-  void breathe();
-  void breathe_in_recording();
-  void breathe_in_preparation(const Progress& progress);
-  void breathe_in_reading(const Progress& progress);
-  void serve_looks();
-  void serve_guest();
+  void yield();
+  void yield_in_recording();
+  void yield_in_preparation(const Progress& progress);
+  void yield_in_reading(const Progress& progress);
+  void serve_probes();
+  void serve_viewer();
   bool run_is_to_be_replaced() const;
 
   void study();
   void give_way_in_study() const;
-  void breathe_in_study(std::uint64_t study, double fraction);
+  void yield_in_study(std::uint64_t study, double fraction);
 
   enum class Publish { early_and_whole, whole };
   using SnapshotSink = std::function<void(std::shared_ptr<const Snapshot>)>;
-  void look(Viewer& viewer, const Probe& probe, Publish publish);
-  void look_through(Engine& engine, Viewer& viewer, const Probe& probe, Publish publish, const SnapshotSink& put);
-  void give_way_in_look(Viewer& viewer, Clock::time_point begin);
-  void look_again(Viewer& viewer);
-  void look_again_where_due();
-  void ask_anew();  // every viewer: the model is another one
+  void inspect(Viewer& viewer, const Probe& probe, Publish publish);
+  void inspect_with(Engine& engine, Viewer& viewer, const Probe& probe, Publish publish, const SnapshotSink& put);
+  void yield_in_inspection(Viewer& viewer, Clock::time_point begin);
+  void inspect_again(Viewer& viewer);
+  void inspect_again_if_due();
+  void rerun_probe();  // every viewer: the model is another one
   static bool is_outdated(const Viewer& viewer);
-  bool guests_may_look(Clock::duration rest) const;
+  bool viewers_may_inspect(Clock::duration rest) const;
   template <typename Condition>
-  Viewer* next_guest(Condition condition);  // whose turn it is of those; null: none is one
-  void forget_guests_gone();
+  Viewer* next_viewer(Condition condition);  // whose turn it is of those; null: none is one
+  void remove_gone_viewers();
 
   void send(Event event);
   template <typename What>
@@ -192,14 +192,14 @@ class Session::Worker {
   Clock::time_point last_fraction_{};      // when it last told how far it is
 
   Viewer window_;
-  std::map<Guest, Viewer> guests_;
-  Guest served_ = 0;                // the guest whose turn was last
-  bool looking_ = false;            // a look is under way: another one waits for its next breath
-  bool look_cancelled_ = false;     // the look under way is to be abandoned
-  LookPace window_pace_;            // of looks that were not abandoned
-  LookPace guest_pace_;             // of all
-  bool recording_failed_ = false;   // until another sentence is pinned, or another run there
-  bool checkpoint_failed_ = false;  // and that has been said
+  std::map<ViewerId, Viewer> viewers_;
+  ViewerId served_ = 0;                // the guest whose turn was last
+  bool inspecting_ = false;            // a look is under way: another one waits for its next breath
+  bool inspection_cancelled_ = false;  // the look under way is to be abandoned
+  InspectionPace window_pace_;         // of looks that were not abandoned
+  InspectionPace viewer_pace_;         // of all
+  bool recording_failed_ = false;      // until another sentence is pinned, or another run there
+  bool checkpoint_failed_ = false;     // and that has been said
 };
 
 }  // namespace attnscope

@@ -44,9 +44,9 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
 }
 
 // None: somebody holds it, or it cannot be held.
-std::optional<HeldRun> hold(const fs::path& run) {
+std::optional<LockedRun> hold(const fs::path& run) {
   try {
-    return HeldRun(run);
+    return LockedRun(run);
   } catch (const FileError&) {
     return std::nullopt;
   }
@@ -85,7 +85,7 @@ std::uint64_t bytes_in(const fs::path& folder) {
 }
 
 struct Left {
-  HeldRun held;  // so that nobody takes it meanwhile
+  LockedRun held;  // so that nobody takes it meanwhile
   std::int64_t saved_at;
 };
 
@@ -93,7 +93,7 @@ struct Left {
 std::vector<Left> hold_left(const fs::path& folder) {
   std::vector<Left> left;
   for (const fs::path& path : folders_in(folder)) {
-    std::optional<HeldRun> held = hold(path);
+    std::optional<LockedRun> held = hold(path);
     if (!held) continue;
     const std::int64_t time = saved_at(held->folder());
     left.push_back({*std::move(held), time});
@@ -106,7 +106,7 @@ std::vector<Left> hold_left(const fs::path& folder) {
 
 }  // namespace
 
-HeldRun Autosaves::make(const std::string& run_name) const {
+LockedRun Autosaves::make(const std::string& run_name) const {
   make_room();
   std::error_code error;
   fs::create_directories(folder_, error);
@@ -114,7 +114,7 @@ HeldRun Autosaves::make(const std::string& run_name) const {
   const std::string base = fmt::format("{}-{:%Y%m%d-%H%M%S}", usable_in_path(run_name), fmt::localtime(std::time({})));
   for (int number = 1;; ++number) {
     const fs::path path = folder_ / (number == 1 ? base : fmt::format("{}-{}", base, number));
-    if (fs::create_directory(path, error)) return HeldRun(path);
+    if (fs::create_directory(path, error)) return LockedRun(path);
     if (error) throw FileError(fmt::format("cannot create the folder {}: {}", path.string(), error.message()));
   }
 }
@@ -130,8 +130,8 @@ std::string Autosaves::run_name(const fs::path& run) {
   return day == std::string::npos || day == 0 ? name : name.substr(0, day);
 }
 
-std::vector<KeptRun> Autosaves::left() const {
-  std::vector<KeptRun> runs;
+std::vector<Autosave> Autosaves::left() const {
+  std::vector<Autosave> runs;
   for (const Left& left : hold_left(folder_)) {
     const RunFolder& folder = left.held.folder();
     if (is_run(folder.path))
@@ -151,7 +151,7 @@ void Autosaves::make_room() const {
   }
 }
 
-void Autosaves::remove(const HeldRun& run) {
+void Autosaves::remove(const LockedRun& run) {
   std::error_code ignored;
   fs::remove_all(run.folder().path, ignored);
 }

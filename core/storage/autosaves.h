@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "plain/messages.h"
-#include "storage/held_run.h"
+#include "storage/locked_run.h"
 
 namespace attnscope {
 
@@ -24,7 +24,7 @@ class Autosaves {
   explicit Autosaves(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   // A folder for a new run, which is called like that. Throws FileError.
-  HeldRun make(const std::string& run_name) const;
+  LockedRun make(const std::string& run_name) const;
 
   bool contains(const std::filesystem::path& run) const;
 
@@ -32,10 +32,10 @@ class Autosaves {
   static std::string run_name(const std::filesystem::path& run);
 
   // What nobody holds, newest first. Never throws.
-  std::vector<KeptRun> left() const;
+  std::vector<Autosave> left() const;
 
   // Of a run that lies elsewhere by now, or that was never written whole. What cannot be removed stays.
-  static void remove(const HeldRun& run);
+  static void remove(const LockedRun& run);
 
  private:
   void make_room() const;

@@ -37,8 +37,8 @@ std::string frame_name(std::size_t sentence, std::int64_t step) {
 class TokenList {
  public:
   std::int32_t index(const Token& token) {
-    const auto [place, added] = indices_.try_emplace({token.id, token.piece}, static_cast<std::int32_t>(list_.size()));
-    if (added) list_.push_back({token.id, token.piece});
+    const auto [place, added] = indices_.try_emplace({token.id, token.text}, static_cast<std::int32_t>(list_.size()));
+    if (added) list_.push_back({token.id, token.text});
     return place->second;
   }
   const Json& list() const { return list_; }

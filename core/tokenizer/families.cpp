@@ -62,7 +62,7 @@ std::span<const TokenizerFile> tokenizer_files(std::string_view family) {
   return family_named(family).files;
 }
 
-Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const SpecialPieces& special,
+Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const SpecialTokens& special,
                          std::int64_t vocab_size) {
   const Family& known = family_named(family);
   if (!known.make) {
@@ -75,7 +75,7 @@ Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const Sp
     throw TokenizerError(
         fmt::format("the tokenizer ends a text with token {}, the model with token {}", end, special.end));
   }
-  SpecialPieces pieces = special;
+  SpecialTokens pieces = special;
   pieces.unknown = scheme->unknown_id();
   return {std::move(scheme), pieces, std::move(files)};
 }
@@ -88,13 +88,13 @@ TokenizerFiles files_for_family(std::string_view family, std::string_view own, c
         fmt::format("tokenizer.family is \"{}\": a checkpoint of {} cannot contain such a tokenizer", own, family));
   }
   const std::string& model = tokenizer.files().at("tokenizer.model");
-  nlohmann::json settings = {{"pad_token", tokenizer.piece(tokenizer.special().padding)},
-                             {"eos_token", tokenizer.piece(tokenizer.special().end)},
-                             {"unk_token", tokenizer.piece(tokenizer.special().unknown)}};
+  nlohmann::json settings = {{"pad_token", tokenizer.token(tokenizer.special().padding)},
+                             {"eos_token", tokenizer.token(tokenizer.special().end)},
+                             {"unk_token", tokenizer.token(tokenizer.special().unknown)}};
   TokenizerFiles files;
   if (family == "marian") {
     nlohmann::json numbers;
-    for (int id = 0; id < tokenizer.vocab_size(); ++id) numbers[tokenizer.piece(id)] = id;
+    for (int id = 0; id < tokenizer.vocab_size(); ++id) numbers[tokenizer.token(id)] = id;
     settings["tokenizer_class"] = "MarianTokenizer";
     settings["separate_vocabs"] = false;
     files = {{"source.spm", model}, {"target.spm", model}, {"vocab.json", numbers.dump()}};
@@ -104,7 +104,7 @@ TokenizerFiles files_for_family(std::string_view family, std::string_view own, c
     files = {{"spiece.model", model}};
   } else {
     settings["tokenizer_class"] = "LlamaTokenizer";
-    settings["bos_token"] = tokenizer.piece(tokenizer.special().start);
+    settings["bos_token"] = tokenizer.token(tokenizer.special().start);
     settings["legacy"] = true;
     settings["add_bos_token"] = false;
     settings["add_eos_token"] = false;

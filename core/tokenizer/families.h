@@ -25,7 +25,7 @@ std::span<const TokenizerFile> tokenizer_files(std::string_view family);
 // may be longer than the tokenizer's. The special pieces are the model's, as model.padding_id … name them, but for the
 // unknown one, which is the tokenizer's to know. Throws TokenizerError naming the file, and what the model and its
 // tokenizer disagree in.
-Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const SpecialPieces& special,
+Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const SpecialTokens& special,
                          std::int64_t vocab_size);
 
 // The other way: the tokenizer of a run whose tokenizer.family is `own`, as the files of `family`. Throws

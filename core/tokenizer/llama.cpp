@@ -45,7 +45,7 @@ class LlamaPieces final : public PieceScheme {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (parts[i].special) {
         // The text began with a special piece: no space in front of it.
-        if (i == 1 && !legacy_ && tokens.size() == 1 && tokens[0].piece == mark) tokens.clear();
+        if (i == 1 && !legacy_ && tokens.size() == 1 && tokens[0].text == mark) tokens.clear();
         tokens.push_back({model_.id_of(parts[i].text), parts[i].text});
       } else {
         for (Token& token : segment(parts[i].text)) tokens.push_back(std::move(token));

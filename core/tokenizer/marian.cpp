@@ -74,7 +74,7 @@ class MarianPieces final : public PieceScheme {
       tokens.push_back(token(std::string(text.substr(0, end + 2))));
       text.remove_prefix(end + 2);
     }
-    for (Token& cut : (side == Side::source ? source_ : target_).encode(text)) tokens.push_back(token(cut.piece));
+    for (Token& cut : (side == Side::source ? source_ : target_).encode(text)) tokens.push_back(token(cut.text));
   }
 
   // What pieces of no model leave of the mark of a word's beginning is a space; none at the ends.

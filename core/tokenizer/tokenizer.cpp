@@ -58,7 +58,7 @@ class OwnPieces final : public PieceScheme {
  public:
   explicit OwnPieces(std::string_view model) : model_(model) {
     const SpecialIds ids = model_.special_ids();
-    constexpr SpecialPieces own;
+    constexpr SpecialTokens own;
     if (ids.pad == own.padding && ids.bos == own.start && ids.eos == own.end && ids.unk == own.unknown) return;
     throw TokenizerError(
         fmt::format("this SentencePiece model numbers its special tokens pad {}, bos {}, eos {}, unk {}; attnscope "
@@ -70,8 +70,8 @@ class OwnPieces final : public PieceScheme {
   std::string decode(std::span<const int> ids) const override { return model_.decode(ids); }
   int vocab_size() const override { return model_.vocab_size(); }
   std::string piece(int id) const override { return model_.piece(id); }
-  int unknown_id() const override { return SpecialPieces().unknown; }
-  int end_id() const override { return SpecialPieces().end; }
+  int unknown_id() const override { return SpecialTokens().unknown; }
+  int end_id() const override { return SpecialTokens().end; }
 
  private:
   SentencePiece model_;
@@ -157,13 +157,13 @@ std::string Tokenizer::train(std::span<const std::string> sentences, const Token
 }
 
 Tokenizer::Tokenizer(std::string model)
-    : Tokenizer(std::make_unique<OwnPieces>(model), SpecialPieces(), {{"tokenizer.model", model}}) {}
+    : Tokenizer(std::make_unique<OwnPieces>(model), SpecialTokens(), {{"tokenizer.model", model}}) {}
 
 Tokenizer::Tokenizer(std::string model, const std::vector<std::string>& labels)
-    : Tokenizer(std::make_unique<LabelledPieces>(model, labels), SpecialPieces(),
+    : Tokenizer(std::make_unique<LabelledPieces>(model, labels), SpecialTokens(),
                 {{"tokenizer.model", model}, {std::string(labels_file), as_lines(labels)}}) {}
 
-Tokenizer::Tokenizer(std::unique_ptr<const PieceScheme> scheme, const SpecialPieces& special, TokenizerFiles files)
+Tokenizer::Tokenizer(std::unique_ptr<const PieceScheme> scheme, const SpecialTokens& special, TokenizerFiles files)
     : files_(std::make_shared<const TokenizerFiles>(std::move(files))), scheme_(std::move(scheme)), special_(special) {}
 
 std::vector<Token> Tokenizer::encode(std::string_view text, Side side) const {
@@ -185,7 +185,7 @@ int Tokenizer::vocab_size() const {
   return scheme_->vocab_size();
 }
 
-std::string Tokenizer::piece(int id) const {
+std::string Tokenizer::token(int id) const {
   check_id(id);
   return scheme_->piece(id);
 }
@@ -202,7 +202,7 @@ std::vector<int> prompt_ids(const Tokenizer& tokenizer, std::string_view text) {
   std::vector<int> ids;
   if (tokenizer.opening() >= 0) ids.push_back(tokenizer.opening());
   for (const Token& token : tokenizer.encode(text)) ids.push_back(token.id);
-  const SpecialPieces& special = tokenizer.special();
+  const SpecialTokens& special = tokenizer.special();
   if (ids.empty()) ids.push_back(special.ends_lines ? special.end : special.start);
   return ids;
 }

@@ -36,10 +36,10 @@ inline constexpr std::string_view labels_file = "labels.txt";
 class Tokenizer {
  public:
   // Of those that are trained here; others': special().
-  static constexpr int pad_id = SpecialPieces().padding;
-  static constexpr int bos_id = SpecialPieces().start;
-  static constexpr int eos_id = SpecialPieces().end;
-  static constexpr int unk_id = SpecialPieces().unknown;
+  static constexpr int pad_id = SpecialTokens().padding;
+  static constexpr int bos_id = SpecialTokens().start;
+  static constexpr int eos_id = SpecialTokens().end;
+  static constexpr int unk_id = SpecialTokens().unknown;
 
   // The bytes of a SentencePiece model trained on `sentences`, both languages together: the same sentences in the same
   // order give the same bytes. Gives fewer than `config.vocab_size` pieces where the sentences allow no more; throws
@@ -64,7 +64,7 @@ class Tokenizer {
   Tokenizer(std::string model, const std::vector<std::string>& labels);
 
   // Another program's: decoding passes over the special pieces.
-  Tokenizer(std::unique_ptr<const PieceScheme> scheme, const SpecialPieces& special, TokenizerFiles files);
+  Tokenizer(std::unique_ptr<const PieceScheme> scheme, const SpecialTokens& special, TokenizerFiles files);
 
   // Without bos and eos; none for white space alone, unless characters are the pieces. Bytes that are not UTF-8 count
   // as U+FFFD. The piece of an unk is the text it stands for; one unk takes all unknown characters in a row
@@ -78,9 +78,9 @@ class Tokenizer {
   int vocab_size() const;
 
   // The piece as SentencePiece writes it; throws TokenizerError for an id outside 0…vocab_size − 1.
-  std::string piece(int id) const;
+  std::string token(int id) const;
 
-  const SpecialPieces& special() const { return special_; }
+  const SpecialTokens& special() const { return special_; }
 
   // The piece that stands before every text, −1: none. encode() leaves it out.
   int opening() const { return scheme_->opening_id(); }
@@ -96,7 +96,7 @@ class Tokenizer {
 
   std::shared_ptr<const TokenizerFiles> files_;
   std::shared_ptr<const PieceScheme> scheme_;
-  SpecialPieces special_;
+  SpecialTokens special_;
 };
 
 // ---- prompts and what a language model writes after them: text in which </s> is a line's end

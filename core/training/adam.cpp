@@ -4,7 +4,7 @@
 
 #include "kernels/backend.h"
 #include "kernels/processor.h"
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
 
 namespace attnscope {
 namespace {
@@ -40,8 +40,8 @@ void Adam::bind(torch::nn::Module& module, const torch::Tensor& gradients) const
   }
 }
 
-void Adam::share_with(torch::nn::Module& twin) {
-  bind(twin, gradients_.emplace_back(torch::zeros_like(parameters_)));
+void Adam::share_with(torch::nn::Module& contrast) {
+  bind(contrast, gradients_.emplace_back(torch::zeros_like(parameters_)));
 }
 
 void Adam::zero_gradients() {
@@ -55,7 +55,7 @@ template <typename Work>
 void Adam::share_out(Work work) {
   const std::int64_t n = parameters_.numel();
   const auto shares = static_cast<int>(gradients_.size());
-  kernels::team()->run(shares, [&](int i) { work(i, n * i / shares, n * (i + 1) / shares); });
+  kernels::pool()->run(shares, [&](int i) { work(i, n * i / shares, n * (i + 1) / shares); });
 }
 
 double Adam::gather_gradients() {

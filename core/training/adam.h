@@ -21,7 +21,7 @@ class Adam {
 
   // The parameters of `twin`, a module of the same make, become the first module's; its gradients are its own, and are
   // added to the first's by gather_gradients.
-  void share_with(torch::nn::Module& twin);
+  void share_with(torch::nn::Module& contrast);
 
   // The gradients become 0, unless an update left them so.
   void zero_gradients();

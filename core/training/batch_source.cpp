@@ -27,9 +27,9 @@ BatchSource::BatchSource(const Config& config, std::shared_ptr<const Dataset> da
 std::vector<Batch> BatchSource::parts(std::int64_t number, std::int64_t count, torch::Device device) {
   std::vector<Batch> parts;
   if (pairs_) {
-    const auto shares = parts_of_like_work(dataset_->train, pairs_->at(number), num_ranks_);
+    const auto shares = balanced_shards(dataset_->train, pairs_->at(number), num_ranks_);
     if (rank_ >= static_cast<std::int64_t>(shares.size())) return parts;
-    for (const auto& part : parts_of_like_work(dataset_->train, shares[rank_], count)) {
+    for (const auto& part : balanced_shards(dataset_->train, shares[rank_], count)) {
       parts.push_back(make_batch(dataset_->train, part, device, config_.model.special()));
     }
     return parts;

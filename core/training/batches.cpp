@@ -51,13 +51,13 @@ void cut(std::span<const std::int64_t> indices, std::int64_t batch_size, IndexBa
   }
 }
 
-void cut_by_pieces(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, std::int64_t pieces,
+void cut_by_pieces(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, std::int64_t tokens,
                    IndexBatches& batches) {
   std::vector<std::int64_t> batch;
   std::int64_t longest = 0;
   for (const std::int64_t i : indices) {
     longest = std::max(longest, longer_side(pairs[i]));
-    if (!batch.empty() && static_cast<std::int64_t>(batch.size() + 1) * longest > pieces) {
+    if (!batch.empty() && static_cast<std::int64_t>(batch.size() + 1) * longest > tokens) {
       batches.push_back(std::exchange(batch, {}));
       longest = longer_side(pairs[i]);
     }
@@ -68,10 +68,10 @@ void cut_by_pieces(std::span<const EncodedPair> pairs, std::span<const std::int6
 
 // Pairs to an average batch; at least one.
 std::int64_t typical_pairs(std::span<const EncodedPair> pairs, BatchRule rule) {
-  if (rule.pieces == 0) return rule.pairs;
+  if (rule.tokens == 0) return rule.pairs;
   std::int64_t total = 0;
   for (const EncodedPair& pair : pairs) total += longer_side(pair);
-  return std::max<std::int64_t>(1, rule.pieces * static_cast<std::int64_t>(pairs.size()) / total);
+  return std::max<std::int64_t>(1, rule.tokens * static_cast<std::int64_t>(pairs.size()) / total);
 }
 
 std::vector<std::int64_t> all_indices(std::span<const EncodedPair> pairs) {
@@ -91,7 +91,7 @@ torch::Tensor sent(const torch::Tensor& ids, torch::Device device) {
 }
 
 Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device,
-                 const SpecialPieces& special) {
+                 const SpecialTokens& special) {
   const std::size_t end = special.ends_targets ? 1 : 0;
   std::size_t source_length = 0;
   std::size_t target_length = 1;
@@ -148,10 +148,10 @@ IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchRule rule, s
     const auto pool = std::span(indices).subspan(begin, std::min(pool_size, indices.size() - begin));
     if (rule.order == BatchOrder::source) sort_by_drawn_out_source(pairs, random, pool);
     if (rule.order == BatchOrder::both) sort_by_length(pairs, pool);
-    if (rule.pieces == 0) {
+    if (rule.tokens == 0) {
       cut(pool, rule.pairs, batches);
     } else {
-      cut_by_pieces(pairs, pool, rule.pieces, batches);
+      cut_by_pieces(pairs, pool, rule.tokens, batches);
     }
   }
   shuffle(std::span(batches), random);
@@ -159,17 +159,17 @@ IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchRule rule, s
 }
 
 double padding_share(std::span<const EncodedPair> pairs, const IndexBatches& batches) {
-  std::size_t pieces = 0, places = 0;
+  std::size_t tokens = 0, places = 0;
   for (const std::vector<std::int64_t>& batch : batches) {
     std::size_t source = 0, target = 0;
     for (const std::int64_t i : batch) {
       source = std::max(source, pairs[i].source.size());
       target = std::max(target, pairs[i].target.size() + 1);
-      pieces += pairs[i].source.size() + pairs[i].target.size() + 1;
+      tokens += pairs[i].source.size() + pairs[i].target.size() + 1;
     }
     places += batch.size() * (source + target);
   }
-  return places == 0 ? 0 : 1 - static_cast<double>(pieces) / static_cast<double>(places);
+  return places == 0 ? 0 : 1 - static_cast<double>(tokens) / static_cast<double>(places);
 }
 
 BatchSequence::BatchSequence(std::span<const EncodedPair> pairs, BatchRule rule, std::int64_t seed)
@@ -190,9 +190,8 @@ const std::vector<std::int64_t>& BatchSequence::at(std::int64_t number) {
   return batches_[number - first_];
 }
 
-std::vector<std::span<const std::int64_t>> parts_of_like_work(std::span<const EncodedPair> pairs,
-                                                              std::span<const std::int64_t> indices,
-                                                              std::int64_t count) {
+std::vector<std::span<const std::int64_t>> balanced_shards(std::span<const EncodedPair> pairs,
+                                                           std::span<const std::int64_t> indices, std::int64_t count) {
   // A piece of the target takes half as long again as one of the source: it is compared with the whole vocabulary, too.
   const auto work = [&](std::int64_t i) {
     return static_cast<std::int64_t>(2 * pairs[i].source.size() + 3 * (pairs[i].target.size() + 1));

@@ -27,7 +27,7 @@ torch::TensorOptions ids_for(torch::Device device);
 torch::Tensor sent(const torch::Tensor& ids, torch::Device device);
 
 Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device,
-                 const SpecialPieces& special = {});
+                 const SpecialTokens& special = {});
 
 // Which pairs share a batch.
 enum class BatchOrder {
@@ -39,7 +39,7 @@ enum class BatchOrder {
 // How many pairs make a batch, and which.
 struct BatchRule {
   std::int64_t pairs = 1;
-  std::int64_t pieces = 0;  // instead: as many as rows × longest side, padding included, allow; 0: `pairs` decides
+  std::int64_t tokens = 0;  // instead: as many as rows × longest side, padding included, allow; 0: `pairs` decides
   BatchOrder order = BatchOrder::chance;
 };
 
@@ -78,9 +78,8 @@ class BatchSequence {
 
 // The indices in their order, cut into `count` parts, or as many as there are indices, that take about as long to learn
 // from.
-std::vector<std::span<const std::int64_t>> parts_of_like_work(std::span<const EncodedPair> pairs,
-                                                              std::span<const std::int64_t> indices,
-                                                              std::int64_t count);
+std::vector<std::span<const std::int64_t>> balanced_shards(std::span<const EncodedPair> pairs,
+                                                           std::span<const std::int64_t> indices, std::int64_t count);
 
 // 0 … pairs.size()−1 in order of length, cut into batches: for validation and translation of many.
 IndexBatches batches_by_length(std::span<const EncodedPair> pairs, std::int64_t batch_size);

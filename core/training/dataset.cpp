@@ -8,12 +8,12 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t pairs_a_breath = 256;
-constexpr std::int64_t lines_a_breath = 256;
+constexpr std::size_t pairs_per_yield = 256;
+constexpr std::int64_t lines_per_yield = 256;
 constexpr std::size_t most_labels = 1000;
 
 std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Tokenizer& tokenizer,
-                                      std::int64_t max_length, Dataset& dataset, const Breath& breathe) {
+                                      std::int64_t max_length, Dataset& dataset, const YieldCallback& yield) {
   std::vector<EncodedPair> encoded;
   encoded.reserve(pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -22,16 +22,16 @@ std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Toke
     } else {
       ++(has_unknown_label(tokenizer, pairs[i]) ? dataset.unknown_label : dataset.too_long);
     }
-    if (breathe && i % pairs_a_breath == 0) breathe();
+    if (yield && i % pairs_per_yield == 0) yield();
   }
   return encoded;
 }
 
 std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenizer& tokenizer, std::int64_t max_length,
-                                            const Breath& breathe) {
+                                            const YieldCallback& yield) {
   auto dataset = std::make_shared<Dataset>();
-  dataset->train = encode_pairs(corpus.train, tokenizer, max_length, *dataset, breathe);
-  dataset->validation = encode_pairs(corpus.validation, tokenizer, max_length, *dataset, breathe);
+  dataset->train = encode_pairs(corpus.train, tokenizer, max_length, *dataset, yield);
+  dataset->validation = encode_pairs(corpus.validation, tokenizer, max_length, *dataset, yield);
   if (dataset->train.empty()) {
     throw CorpusError(
         fmt::format("{}: no pair has at most {} tokens; increase model.max_length", corpus.name, max_length));
@@ -39,10 +39,11 @@ std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenize
   return dataset;
 }
 
-std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer& tokenizer, const Breath& breathe) {
+std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer& tokenizer,
+                                           const YieldCallback& yield) {
   auto dataset = std::make_shared<Dataset>();
-  dataset->train_stream = encode_text(tokenizer, corpus.text.train, breathe).stream;
-  dataset->validation_stream = encode_text(tokenizer, corpus.text.validation, breathe).stream;
+  dataset->train_stream = encode_text(tokenizer, corpus.text.train, yield).stream;
+  dataset->validation_stream = encode_text(tokenizer, corpus.text.validation, yield).stream;
   if (dataset->train_stream.size() < 2) {
     throw CorpusError(
         fmt::format("{}: {} tokens to train on, at least 2 are needed", corpus.name, dataset->train_stream.size()));
@@ -52,7 +53,7 @@ std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer
 
 std::int64_t characters_of(const std::vector<Token>& tokens) {
   std::int64_t characters = 0;
-  for (const Token& token : tokens) characters += num_characters(token.piece);
+  for (const Token& token : tokens) characters += num_characters(token.text);
   return characters;
 }
 
@@ -72,11 +73,11 @@ void append_line(const Tokenizer& tokenizer, std::string_view line, std::int64_t
 
 // Line feeds are pieces as others.
 EncodedText encode_whole(const Tokenizer& tokenizer, std::string_view text, std::int64_t added_spaces,
-                         const Breath& breathe) {
+                         const YieldCallback& yield) {
   EncodedText encoded;
   if (tokenizer.opening() >= 0) encoded.stream.push_back(tokenizer.opening());
   for (std::string_view passage : passages(text)) {
-    if (breathe) breathe();
+    if (yield) yield();
     encoded.characters += num_characters(passage);
     // Its own space is the one that is put before every text.
     if (added_spaces > 0 && passage.data() != text.data() && passage.starts_with(' ')) passage.remove_prefix(1);
@@ -114,9 +115,9 @@ std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config,
 }
 
 std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model,
-                                             const Breath& breathe) {
-  return model.is_language_model() ? encode_text(corpus, tokenizer, breathe)
-                                   : encode_pairs(corpus, tokenizer, model.max_length, breathe);
+                                             const YieldCallback& yield) {
+  return model.is_language_model() ? encode_text(corpus, tokenizer, yield)
+                                   : encode_pairs(corpus, tokenizer, model.max_length, yield);
 }
 
 std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length) {
@@ -133,9 +134,9 @@ std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& p
   return encoded;
 }
 
-EncodedText encode_text(const Tokenizer& tokenizer, std::string_view text, const Breath& breathe) {
+EncodedText encode_text(const Tokenizer& tokenizer, std::string_view text, const YieldCallback& yield) {
   const std::int64_t added_spaces = characters_of(tokenizer.encode("a")) - 1;
-  if (!tokenizer.special().ends_lines) return encode_whole(tokenizer, text, added_spaces, breathe);
+  if (!tokenizer.special().ends_lines) return encode_whole(tokenizer, text, added_spaces, yield);
   EncodedText encoded;
   for (std::int64_t lines = 0; !text.empty(); ++lines) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -146,7 +147,7 @@ EncodedText encode_text(const Tokenizer& tokenizer, std::string_view text, const
       ++encoded.characters;
       text.remove_prefix(1);
     }
-    if (breathe && lines % lines_a_breath == 0) breathe();
+    if (yield && lines % lines_per_yield == 0) yield();
   }
   return encoded;
 }

@@ -42,7 +42,7 @@ std::vector<std::string> labels_of(const Corpus& corpus);
 
 // Throws CorpusError when nothing is left to train on.
 std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model,
-                                             const Breath& breathe);
+                                             const YieldCallback& yield);
 
 // Whether the pair's target is none of the labels that the tokenizer has, which has some.
 bool has_unknown_label(const Tokenizer& tokenizer, const Pair& pair);
@@ -52,13 +52,13 @@ bool has_unknown_label(const Tokenizer& tokenizer, const Pair& pair);
 std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length);
 
 // A text as one stream: each line's pieces, and eos for each line feed. Of an overlong line, those of its passages.
-// Where line feeds have pieces of their own (SpecialPieces::ends_lines), the text as it is, behind what stands before
+// Where line feeds have pieces of their own (SpecialTokens::ends_lines), the text as it is, behind what stands before
 // every text.
 struct EncodedText {
   std::vector<int> stream;
   std::int64_t characters = 0;  // that the stream stands for: no spaces that SentencePiece drops or adds, all of an unk
 };
 
-EncodedText encode_text(const Tokenizer& tokenizer, std::string_view text, const Breath& breathe);
+EncodedText encode_text(const Tokenizer& tokenizer, std::string_view text, const YieldCallback& yield);
 
 }  // namespace attnscope

@@ -12,17 +12,17 @@ bool chance(double probability, Random& random) {
 
 }  // namespace
 
-torch::Tensor told_or_own(SequenceModel& model, const torch::Tensor& target_in, const Memory& memory,
-                          double teacher_forcing, Random random) {
+torch::Tensor scheduled_sampling_inputs(SequenceModel& model, const torch::Tensor& target_in, const Memory& memory,
+                                        double teacher_forcing, Random random) {
   if (teacher_forcing >= 1) return target_in;
   const torch::NoGradGuard no_gradients;
   DecoderCache cache;
   std::vector<torch::Tensor> given = {target_in.slice(1, 0, 1)};
   for (std::int64_t position = 1; position < target_in.size(1); ++position) {
     const torch::Tensor logits = model.logits(model.decode(given.back(), memory, &cache).select(1, -1));
-    const torch::Tensor told = target_in.slice(1, position, position + 1);
-    const torch::Tensor own = torch::where(told == model.config().padding_id, told, logits.argmax(-1, true));
-    given.push_back(chance(teacher_forcing, random) ? told : own);
+    const torch::Tensor reference = target_in.slice(1, position, position + 1);
+    const torch::Tensor own = torch::where(reference == model.config().padding_id, reference, logits.argmax(-1, true));
+    given.push_back(chance(teacher_forcing, random) ? reference : own);
   }
   return torch::cat(given, 1);
 }

@@ -11,7 +11,7 @@ namespace attnscope {
 // there having read what stands before them (greedy; no gradient goes through the choice). Padding stays padding.
 // 1: target_in itself (teacher forcing, Williams & Zipser 1989); 0: it runs free; between: arXiv 1506.03099, with one
 // draw a position for all rows. target_in: int64 B×T on the model's device.
-torch::Tensor told_or_own(SequenceModel& model, const torch::Tensor& target_in, const Memory& memory,
-                          double teacher_forcing, Random random);
+torch::Tensor scheduled_sampling_inputs(SequenceModel& model, const torch::Tensor& target_in, const Memory& memory,
+                                        double teacher_forcing, Random random);
 
 }  // namespace attnscope

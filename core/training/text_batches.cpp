@@ -10,7 +10,7 @@
 
 namespace attnscope {
 Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> places, std::int64_t length,
-                 torch::Device device, const SpecialPieces& special) {
+                 torch::Device device, const SpecialTokens& special) {
   const auto rows = static_cast<std::int64_t>(places.size());
   const torch::Tensor text = torch::full({rows, length + 1}, special.padding, ids_for(device));
   auto* row = text.data_ptr<std::int64_t>();
@@ -31,15 +31,15 @@ Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> plac
 
 TextWindows text_windows(std::span<const int> stream, std::int64_t batch_size, std::int64_t length, std::int64_t seed,
                          std::int64_t batch_number) {
-  const auto pieces = static_cast<std::int64_t>(stream.size());
-  if (pieces < 2) {
-    throw CorpusError(fmt::format("the text to train on has {} tokens, at least 2 are needed", pieces));
+  const auto tokens = static_cast<std::int64_t>(stream.size());
+  if (tokens < 2) {
+    throw CorpusError(fmt::format("the text to train on has {} tokens, at least 2 are needed", tokens));
   }
-  const std::int64_t window = std::min(length, pieces - 1);
+  const std::int64_t window = std::min(length, tokens - 1);
   Random random(static_cast<std::int64_t>(lot(std::to_string(batch_number), seed)));
   TextWindows windows{std::vector<std::int64_t>(static_cast<std::size_t>(batch_size)), window};
   for (std::int64_t& place : windows.places) {
-    place = static_cast<std::int64_t>(random.below(static_cast<std::size_t>(pieces - window)));
+    place = static_cast<std::int64_t>(random.below(static_cast<std::size_t>(tokens - window)));
   }
   return windows;
 }

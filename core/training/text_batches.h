@@ -13,7 +13,7 @@ namespace attnscope {
 // the window, target_out the same one piece later. What lies beyond the end is padding. There is no source, and
 // `tokens` are the positions of target_out that are not padding.
 Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> places, std::int64_t length,
-                 torch::Device device, const SpecialPieces& special = {});
+                 torch::Device device, const SpecialTokens& special = {});
 
 // Where the windows of a batch begin, and how long they are.
 struct TextWindows {

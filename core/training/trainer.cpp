@@ -10,12 +10,12 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/async_readback.h"
 #include "kernels/backend.h"
-#include "kernels/breathing.h"
 #include "kernels/dropout.h"
-#include "kernels/late_numbers.h"
 #include "kernels/precision.h"
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
+#include "kernels/yielding.h"
 #include "plain/free_memory.h"
 #include "plain/metrics.h"
 #include "plain/schedule.h"
@@ -33,21 +33,21 @@ double seconds_since(Clock::time_point begin) {
 
 // Counts how long was spent breathing: those seconds are the window's, not the trainer's. What it looks at then is
 // computed in float32.
-class TimedBreath {
+class TimedYield {
  public:
-  TimedBreath(const Breath& breathe, torch::Device device) : breathe_(breathe), device_(device) {}
+  TimedYield(const YieldCallback& yield, torch::Device device) : yield_(yield), device_(device) {}
 
   void operator()() {
     const auto begin = Clock::now();
     const kernels::PrecisionScope exact(kernels::Precision::float32, device_);
-    if (breathe_) breathe_();
+    if (yield_) yield_();
     seconds_ += seconds_since(begin);
   }
 
   double seconds() const { return seconds_; }
 
  private:
-  const Breath& breathe_;
+  const YieldCallback& yield_;
   torch::Device device_;
   double seconds_ = 0;
 };
@@ -69,7 +69,7 @@ kernels::Precision precision_of(const TrainingConfig& training) {
 }
 
 // A part of a batch draws its dropout by its number, which no two threads of any rank share.
-constexpr int largest_team = 256;
+constexpr int largest_pool = 256;
 
 // Ranks sum numbers in memory, wherever they are computed.
 void sum_over_ranks(Ranks& ranks, const torch::Tensor& flat) {
@@ -90,7 +90,7 @@ Trainer::Trainer(Model model, const Config& config, std::shared_ptr<const Datase
       optimizer_(*models_.front(), config.training.beta2),
       batches_(config, dataset_, ranks_ ? ranks_->rank() : 0, ranks_ ? ranks_->size() : 1) {
   keep_freed_memory();
-  const int num_parts = optimizer_.device().is_cpu() ? kernels::team()->size() : 1;
+  const int num_parts = optimizer_.device().is_cpu() ? kernels::pool()->size() : 1;
   while (static_cast<int>(models_.size()) < num_parts) {
     optimizer_.share_with(*models_.emplace_back(make_model(config_.model, models_.front()->vocab_size())));
   }
@@ -118,29 +118,29 @@ torch::Tensor Trainer::decoder_input(SequenceModel& model, const Batch& batch, c
   if (!memory.states.defined() || !model.config().has_decoder()) return batch.target_in;
   // All parts of a batch are told the same positions.
   const Random random(static_cast<std::int64_t>(lot(fmt::format("batch {}", number), config_.training.seed)));
-  return told_or_own(model, batch.target_in, memory, config_.training.teacher_forcing, random);
+  return scheduled_sampling_inputs(model, batch.target_in, memory, config_.training.teacher_forcing, random);
 }
 
 torch::Tensor Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, double share,
-                                    const Breath& breathe) {
+                                    const YieldCallback& yield) {
   SequenceModel& model = *models_[part];
   model.set_packs(config_.training.teacher_forcing >= 1);  // what writes goes by the padded memory
-  const int first_part = ranks_ ? ranks_->rank() * largest_team : 0;
+  const int first_part = ranks_ ? ranks_->rank() * largest_pool : 0;
   const kernels::DropoutScope dropout(config_.training.seed, number, first_part + part, 0, model.device());
   const kernels::PrecisionScope precision(precision_of(config_.training), model.device());
-  const kernels::Breathing breathing(breathe);
+  const kernels::Yielding yielding(yield);
   const Memory memory = batch.source.defined() ? model.encode(batch.source, batch.source_padding) : Memory();
   const torch::Tensor loss = model.loss(model.decode(decoder_input(model, batch, memory, number), memory),
                                         batch.target_out, config_.training.label_smoothing);
-  if (breathe) breathe();
+  if (yield) yield();
   loss.backward(torch::full_like(loss, share));
-  if (breathe) breathe();
+  if (yield) yield();
   return loss.detach().to(torch::kFloat64);
 }
 
-Trainer::Computed Trainer::compute_gradients(const Breath& breathe) {
+Trainer::Computed Trainer::compute_gradients(const YieldCallback& yield) {
   const std::vector<std::vector<Batch>> batches = next_batches();
-  if (breathe) breathe();
+  if (yield) yield();
   optimizer_.zero_gradients();
   Computed computed;
   for (const auto& parts : batches) {
@@ -150,7 +150,7 @@ Trainer::Computed Trainer::compute_gradients(const Breath& breathe) {
     }
   }
   std::vector<torch::Tensor> losses(models_.size(), torch::zeros({}, torch::kFloat64));
-  kernels::team()->run(static_cast<int>(models_.size()), [&](int part) {
+  kernels::pool()->run(static_cast<int>(models_.size()), [&](int part) {
     for (std::size_t i = 0; i < batches.size(); ++i) {
       if (static_cast<std::size_t>(part) >= batches[i].size()) continue;
       const Batch& batch = batches[i][part];
@@ -158,7 +158,8 @@ Trainer::Computed Trainer::compute_gradients(const Breath& breathe) {
       const double share = static_cast<double>(batch.targets) / static_cast<double>(computed.targets);
       const auto number = step_ * static_cast<std::int64_t>(batches.size()) + static_cast<std::int64_t>(i);
       // Only the caller's thread may breathe: what is done then is the window's.
-      losses[part] = losses[part] + share * add_gradient(batch, number, part, share, part == 0 ? breathe : Breath());
+      losses[part] =
+          losses[part] + share * add_gradient(batch, number, part, share, part == 0 ? yield : YieldCallback());
     }
   });
   computed.loss = std::accumulate(losses.begin() + 1, losses.end(), losses.front());
@@ -177,8 +178,8 @@ double Trainer::average_over_ranks(Computed& computed) {
   return optimizer_.gather_gradients();  // the twins' are in it, and 0, already
 }
 
-Trainer::Updated Trainer::update(double learning_rate, double weight_decay, const Breath& breathe) {
-  Computed computed = compute_gradients(breathe);
+Trainer::Updated Trainer::update(double learning_rate, double weight_decay, const YieldCallback& yield) {
+  Computed computed = compute_gradients(yield);
   double gradient_norm = optimizer_.gather_gradients();
   if (ranks_) gradient_norm = average_over_ranks(computed);
   const double loss = computed.loss.item<double>();
@@ -190,10 +191,10 @@ Trainer::Updated Trainer::update(double learning_rate, double weight_decay, cons
   return {computed.tokens, loss, gradient_norm};
 }
 
-Trainer::Updated Trainer::update_unread(double learning_rate, double weight_decay, const Breath& breathe) {
-  if (!begun_) begun_ = compute_gradients(breathe);
+Trainer::Updated Trainer::update_unread(double learning_rate, double weight_decay, const YieldCallback& yield) {
+  if (!begun_) begun_ = compute_gradients(yield);
   const Computed computed = *std::exchange(begun_, std::nullopt);
-  const kernels::LateNumbers numbers(
+  const kernels::AsyncReadback numbers(
       optimizer_.update_if_finite(learning_rate, weight_decay, config_.training.clip_norm, computed.loss));
   ++step_;
   try {
@@ -202,7 +203,7 @@ Trainer::Updated Trainer::update_unread(double learning_rate, double weight_deca
     begun_.reset();  // the next update tries again, and says it
   }
   const std::vector<double> loss_and_norm = numbers.wait();
-  if (breathe) breathe();
+  if (yield) yield();
   if (std::isfinite(loss_and_norm[0]) && std::isfinite(loss_and_norm[1]))
     return {computed.tokens, loss_and_norm[0], loss_and_norm[1]};
   --step_;
@@ -212,22 +213,22 @@ Trainer::Updated Trainer::update_unread(double learning_rate, double weight_deca
   throw NotFinite(what_is_not_finite(*models_.front()));
 }
 
-MetricPoint Trainer::step(const Breath& breathe_callback) {
+MetricPoint Trainer::step(const YieldCallback& yield_callback) {
   const auto begin = Clock::now();
-  TimedBreath breathe(breathe_callback, optimizer_.device());
+  TimedYield yield(yield_callback, optimizer_.device());
   const TrainingConfig& training = config_.training;
   const double learning_rate = learning_rate_at(training, config_.model.d_model, step_ + 1);
   const double weight_decay = training.optimizer == "adamw" ? training.weight_decay : 0;
   const bool unread = !ranks_ && !kernels::is_fused(optimizer_.parameters());
-  const Updated updated = unread ? update_unread(learning_rate, weight_decay, std::ref(breathe))
-                                 : update(learning_rate, weight_decay, std::ref(breathe));
+  const Updated updated = unread ? update_unread(learning_rate, weight_decay, std::ref(yield))
+                                 : update(learning_rate, weight_decay, std::ref(yield));
   MetricPoint point;
   point.step = step_;
   point.set(metric("loss"), updated.loss);
   point.set(metric("learning_rate"), learning_rate);
   point.set(metric("gradient_norm"), updated.gradient_norm);
   point.set(metric("tokens_per_second"),
-            static_cast<double>(updated.tokens) / (seconds_since(begin) - breathe.seconds()));
+            static_cast<double>(updated.tokens) / (seconds_since(begin) - yield.seconds()));
   return point;
 }
 
@@ -235,9 +236,9 @@ bool Trainer::validation_due() const {
   return step_ % config_.training.validation_interval == 0 && dataset_->can_validate();
 }
 
-void Trainer::validate(SequenceModel& watched, MetricPoint& point, const Breath& breathe) const {
+void Trainer::validate(SequenceModel& watched, MetricPoint& point, const YieldCallback& yield) const {
   point.set(metric("validation_nll"),
-            attnscope::validate(watched, *dataset_, config_.training.batch_size, breathe, ranks_.get()));
+            attnscope::validate(watched, *dataset_, config_.training.batch_size, yield, ranks_.get()));
 }
 
 void Trainer::adjust(const Config& config) {

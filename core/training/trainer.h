@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "distributed/ranks.h"
 #include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/config.h"
-#include "ranks/ranks.h"
 #include "training/adam.h"
 #include "training/batch_source.h"
 
@@ -26,13 +26,13 @@ class Trainer {
 
   // One update; no validation. `breathe` is called between its phases. Throws NotFinite, and LostRank; the weights are
   // then those before it.
-  MetricPoint step(const Breath& breathe);
+  MetricPoint step(const YieldCallback& yield);
 
   // After an update: true if it is one that validates.
   bool validation_due() const;
 
   // Adds the validation loss of `watched`, which stands still with the trainer's weights, to the update's point.
-  void validate(SequenceModel& watched, MetricPoint& point, const Breath& breathe) const;
+  void validate(SequenceModel& watched, MetricPoint& point, const YieldCallback& yield) const;
 
   // Takes over the live fields.
   void adjust(const Config& config);
@@ -49,7 +49,8 @@ class Trainer {
   torch::Tensor decoder_input(SequenceModel& model, const Batch& batch, const Memory& memory,
                               std::int64_t number) const;
   // Adds `share` of the gradient of the part's mean loss to model `part`'s, and returns that loss: one float64.
-  torch::Tensor add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe);
+  torch::Tensor add_gradient(const Batch& batch, std::int64_t number, int part, double share,
+                             const YieldCallback& yield);
   // What an update has computed, besides its gradient.
   struct Computed {
     std::int64_t targets = 0;  // what the loss is the mean of
@@ -57,17 +58,17 @@ class Trainer {
     torch::Tensor loss;  // one float64, where it was computed
   };
   // Of the whole coming update, by all models at once.
-  Computed compute_gradients(const Breath& breathe);
+  Computed compute_gradients(const YieldCallback& yield);
   // Loss and gradient become the means over the targets of all ranks. Returns the gradient's norm.
   double average_over_ranks(Computed& computed);
   struct Updated {
     std::int64_t tokens = 0;
     double loss = 0, gradient_norm = 0;
   };
-  Updated update(double learning_rate, double weight_decay, const Breath& breathe);
+  Updated update(double learning_rate, double weight_decay, const YieldCallback& yield);
   // The same on a device that is never waited for: whether the numbers are finite is decided there, and they are read
   // while it computes the gradient of the update after.
-  Updated update_unread(double learning_rate, double weight_decay, const Breath& breathe);
+  Updated update_unread(double learning_rate, double weight_decay, const YieldCallback& yield);
 
   Config config_;
   std::shared_ptr<const Dataset> dataset_;

@@ -4,7 +4,7 @@
 #include <array>
 #include <functional>
 
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
 #include "plain/spread.h"
 #include "tokenizer/tokenizer.h"
 #include "training/batches.h"
@@ -15,7 +15,7 @@ namespace {
 
 // Enough for two digits, few enough not to hold up training.
 constexpr std::size_t most_validation_pairs = 512;
-constexpr std::int64_t most_validation_pieces = 16384;  // of running text
+constexpr std::int64_t max_validation_tokens = 16384;  // of running text
 
 // What one batch says.
 NegativeLogLikelihood of_batch(SequenceModel& model, const Batch& batch) {
@@ -26,7 +26,7 @@ NegativeLogLikelihood of_batch(SequenceModel& model, const Batch& batch) {
 
 // The sum over `count` batches, in their order.
 NegativeLogLikelihood sum_of(SequenceModel& model, std::size_t count, const std::function<Batch(std::size_t)>& batch,
-                             const Breath& breathe) {
+                             const YieldCallback& yield) {
   model.check_standing_still();
   std::vector<NegativeLogLikelihood> parts(count);
   NegativeLogLikelihood total;
@@ -35,15 +35,15 @@ NegativeLogLikelihood sum_of(SequenceModel& model, std::size_t count, const std:
       [&](std::size_t i) {
         total.nats += parts[i].nats;
         total.tokens += parts[i].tokens;
-        if (breathe) breathe();
+        if (yield) yield();
       });
   return total;
 }
 
 // Where windows begin that lie one behind the other, or `max_windows` of them.
-std::vector<std::int64_t> window_places(std::int64_t pieces, std::int64_t length, std::int64_t max_windows) {
+std::vector<std::int64_t> window_places(std::int64_t tokens, std::int64_t length, std::int64_t max_windows) {
   std::vector<std::int64_t> places;
-  for (std::int64_t place = 0; place < pieces; place += length) places.push_back(place);
+  for (std::int64_t place = 0; place < tokens; place += length) places.push_back(place);
   return spread_evenly(places, static_cast<std::size_t>(max_windows));
 }
 
@@ -75,25 +75,25 @@ class Windows {
 };
 
 std::int64_t most_validation_windows(const SequenceModel& model) {
-  return std::max<std::int64_t>(1, most_validation_pieces / model.config().max_length);
+  return std::max<std::int64_t>(1, max_validation_tokens / model.config().max_length);
 }
 
 }  // namespace
 
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const EncodedPair> pairs,
-                                              std::int64_t batch_size, const Breath& breathe) {
+                                              std::int64_t batch_size, const YieldCallback& yield) {
   const IndexBatches batches = batches_by_length(pairs, batch_size);
   return sum_of(
       model, batches.size(),
-      [&](std::size_t i) { return make_batch(pairs, batches[i], model.device(), model.config().special()); }, breathe);
+      [&](std::size_t i) { return make_batch(pairs, batches[i], model.device(), model.config().special()); }, yield);
 }
 
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const int> stream,
                                               std::int64_t batch_size, std::int64_t max_windows,
-                                              const Breath& breathe) {
+                                              const YieldCallback& yield) {
   const Windows windows(model, stream, batch_size, max_windows);
   return sum_of(
-      model, windows.batches(), [&](std::size_t i) { return windows.batch(i); }, breathe);
+      model, windows.batches(), [&](std::size_t i) { return windows.batch(i); }, yield);
 }
 
 std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size) {
@@ -109,7 +109,7 @@ std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset&
   return batches;
 }
 
-double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const Breath& breathe,
+double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const YieldCallback& yield,
                 Ranks* ranks) {
   const std::vector<Batch> batches = validation_batches(model, dataset, batch_size);
   // They go by length: dealt out one by one, every rank has short ones and long ones.
@@ -117,7 +117,7 @@ double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch
   const std::size_t every = ranks != nullptr ? static_cast<std::size_t>(ranks->size()) : 1;
   const std::size_t count = first < batches.size() ? (batches.size() - first - 1) / every + 1 : 0;
   NegativeLogLikelihood total = sum_of(
-      model, count, [&](std::size_t i) { return batches[first + i * every]; }, breathe);
+      model, count, [&](std::size_t i) { return batches[first + i * every]; }, yield);
   if (ranks != nullptr) {
     std::array<double, 2> sums{total.nats, static_cast<double>(total.tokens)};
     ranks->sum(sums);

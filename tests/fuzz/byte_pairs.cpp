@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const TokenizerFiles files = {{"vocab.json", std::string(bytes.substr(0, first))},
                                 {"merges.txt", std::string(bytes.substr(first + 1, second - first - 1))}};
   fuzz::reading<TokenizerError>([&] {
-    const Tokenizer tokenizer = make_tokenizer("gpt2", files, SpecialPieces(), 512);
+    const Tokenizer tokenizer = make_tokenizer("gpt2", files, SpecialTokens(), 512);
     std::vector<int> ids;
     for (const Token& token : tokenizer.encode(bytes.substr(second + 1))) {
       fuzz::require(token.id >= 0 && token.id < tokenizer.vocab_size());

@@ -21,7 +21,7 @@ void read_as(std::string_view bytes, Packet (*read)(std::string_view)) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes = attnscope::fuzz::view(data, size);
-  read_as(bytes, attnscope::read_to_station);
-  read_as(bytes, attnscope::read_to_watcher);
+  read_as(bytes, attnscope::read_to_server);
+  read_as(bytes, attnscope::read_to_client);
   return 0;
 }

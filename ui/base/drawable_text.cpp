@@ -8,14 +8,14 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t long_sign = 4;  // bytes of those above U+FFFF
+constexpr std::size_t long_glyph = 4;  // bytes of those above U+FFFF
 
 // The sign of four bytes at the beginning; 0 if there is none.
-unsigned long_sign_of(std::string_view text) {
+unsigned long_glyph_of(std::string_view text) {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  if (text.size() < long_sign || byte(0) < 0xF0) return 0;
+  if (text.size() < long_glyph || byte(0) < 0xF0) return 0;
   unsigned sign = byte(0) & 0x07U;
-  for (std::size_t i = 1; i < long_sign; ++i) {
+  for (std::size_t i = 1; i < long_glyph; ++i) {
     if ((byte(i) & 0xC0U) != 0x80U) return 0;
     sign = sign << 6 | (byte(i) & 0x3FU);
   }
@@ -31,12 +31,12 @@ bool is_long(char c) {
 DrawableText::DrawableText(std::string_view text) : text_(text) {
   if (sizeof(ImWchar) > 2 || std::ranges::none_of(text, is_long)) return;
   while (!text.empty()) {
-    const unsigned sign = long_sign_of(text);
+    const unsigned sign = long_glyph_of(text);
     if (sign != 0)
       replaced_ += fmt::format("[{:X}]", sign);
     else
       replaced_ += text.front();
-    text.remove_prefix(sign != 0 ? long_sign : 1);
+    text.remove_prefix(sign != 0 ? long_glyph : 1);
   }
   text_ = replaced_;
 }

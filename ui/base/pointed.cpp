@@ -41,7 +41,7 @@ void point_at_nothing() {
   pointed_at.say(std::nullopt);
 }
 
-std::optional<Pointed> pointed_thing() {
+std::optional<Pointed> hovered_target() {
   return pointed_at.heard();
 }
 
@@ -49,15 +49,15 @@ void focus_on(Pointed pointed) {
   focused_on.say(std::move(pointed));
 }
 
-std::optional<Pointed> focused_thing() {
+std::optional<Pointed> focused_target() {
   return focused_on.heard();
 }
 
-void choose_thing(Pointed pointed) {
+void choose_target(Pointed pointed) {
   chosen.say(std::move(pointed));
 }
 
-std::optional<Pointed> chosen_thing() {
+std::optional<Pointed> chosen_target() {
   return chosen.heard();
 }
 

@@ -9,10 +9,10 @@
 
 namespace attnscope {
 
-enum class Thing { label, map, head, plot, piece };
+enum class HoverTarget { label, map, head, plot, token };
 
 struct Pointed {
-  Thing thing = Thing::label;
+  HoverTarget thing = HoverTarget::label;
   std::string name = {};   // "it → animal", a plot's title, a piece
   std::string value = {};  // to be copied; empty: none
   std::string about = {};  // a label that term_of() knows; empty: none
@@ -26,14 +26,14 @@ void point_at(Pointed pointed);
 void point_at_nothing();
 
 // In this frame or the one before; the last that was said counts.
-std::optional<Pointed> pointed_thing();
+std::optional<Pointed> hovered_target();
 
 // The label that the keyboard is at, in the same way.
 void focus_on(Pointed pointed);
-std::optional<Pointed> focused_thing();
+std::optional<Pointed> focused_target();
 
 // What the arrow keys have chosen: the cell of a map.
-void choose_thing(Pointed pointed);
-std::optional<Pointed> chosen_thing();
+void choose_target(Pointed pointed);
+std::optional<Pointed> chosen_target();
 
 }  // namespace attnscope

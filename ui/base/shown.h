@@ -13,7 +13,7 @@ namespace attnscope {
 struct Shown {
   std::shared_ptr<const Snapshot> snapshot;
   std::uint64_t version = 0;
-  bool look_comes = false;  // it was recorded, and a whole look through its step's weights is on its way
+  bool inspection_comes = false;  // it was recorded, and a whole look through its step's weights is on its way
 };
 
 // What every workspace shows. The sentence's pieces and the encoder's maps come from `newest`, the rest from
@@ -33,7 +33,7 @@ inline bool is_recorded(const Snapshot& snapshot) {
 
 // In place of what recorded frames do not hold.
 inline const char* recorded_note(const Shown& recorded) {
-  if (recorded.look_comes) return "…";
+  if (recorded.inspection_comes) return "…";
   return tr(
       "Weights were not recorded at this step, only attention maps and the decoding. Go to a step with a dot, or "
       "return to Live (below).");

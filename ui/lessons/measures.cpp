@@ -8,8 +8,8 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/attention_measures.h"
 #include "lessons/answers.h"
-#include "measures/attention_measures.h"
 #include "plain/decodings.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/decoding/view.h"
@@ -23,7 +23,7 @@ namespace {
 
 const Matrix* map_of(const LessonSight& sight, Arguments head) {
   const auto place = head_from(head[0], head[1], head[2]);
-  return place && sight.look ? map_at(*sight.look, *place) : nullptr;
+  return place && sight.inspection ? map_at(*sight.inspection, *place) : nullptr;
 }
 
 AttentionPart part_of(Arguments head) {
@@ -33,16 +33,16 @@ AttentionPart part_of(Arguments head) {
 Answer weight(const LessonSight& sight, Arguments arguments) {
   const Matrix* map = map_of(sight, arguments);
   if (!map) return {};
-  const int query = position_of(row_tokens(*sight.look, part_of(arguments)), arguments[3]);
-  const int key = position_of(col_tokens(*sight.look, part_of(arguments)), arguments[4]);
+  const int query = position_of(row_tokens(*sight.inspection, part_of(arguments)), arguments[3]);
+  const int key = position_of(col_tokens(*sight.inspection, part_of(arguments)), arguments[4]);
   return query < 0 || key < 0 || query >= map->rows || key >= map->cols ? Answer() : number(map->at(query, key));
 }
 
 Answer most(const LessonSight& sight, Arguments arguments) {
   const Matrix* map = map_of(sight, arguments);
   if (!map) return {};
-  const int query = position_of(row_tokens(*sight.look, part_of(arguments)), arguments[3]);
-  const std::vector<WordSpan> words = words_of(col_tokens(*sight.look, part_of(arguments)));
+  const int query = position_of(row_tokens(*sight.inspection, part_of(arguments)), arguments[3]);
+  const std::vector<WordSpan> words = words_of(col_tokens(*sight.inspection, part_of(arguments)));
   if (query < 0 || query >= map->rows || words.empty()) return {};
   const int word = strongest_word(*map, query, words);
   return word < 0 ? Answer() : words[static_cast<std::size_t>(word)].text;
@@ -62,7 +62,7 @@ Answer distance(const LessonSight& sight, Arguments arguments) {
 // The largest weight that any query of the decoder gives a key after it.
 Answer future(const LessonSight& sight, Arguments arguments) {
   const auto place = head_from("decoder", arguments[0], arguments[1]);
-  const Matrix* map = place && sight.look ? map_at(*sight.look, *place) : nullptr;
+  const Matrix* map = place && sight.inspection ? map_at(*sight.inspection, *place) : nullptr;
   if (!map) return {};
   float largest = 0;
   for (int query = 0; query < map->rows; ++query)
@@ -72,12 +72,12 @@ Answer future(const LessonSight& sight, Arguments arguments) {
 
 Answer is_off(const LessonSight& sight, Arguments arguments) {
   const auto place = head_from(arguments[0], arguments[1], arguments[2]);
-  if (!place || !sight.look) return {};
-  return std::ranges::count(sight.look->interventions.heads_off, *place) > 0 ? 1.0 : 0.0;
+  if (!place || !sight.inspection) return {};
+  return std::ranges::count(sight.inspection->interventions.heads_off, *place) > 0 ? 1.0 : 0.0;
 }
 
 Answer heads_off(const LessonSight& sight, Arguments) {
-  return sight.look ? number(static_cast<double>(sight.look->interventions.heads_off.size())) : Answer();
+  return sight.inspection ? number(static_cast<double>(sight.inspection->interventions.heads_off.size())) : Answer();
 }
 
 // The mean, over the queries of the decoder's head that have a later piece, of the weight that later pieces get under
@@ -97,29 +97,30 @@ Answer share_after(const LessonSight& sight, Arguments arguments) {
 Answer feed_forward(const LessonSight& sight, Arguments arguments) {
   const bool decoder = arguments[0] == "decoder";
   const auto layer = number_from(arguments[1]);
-  if (!sight.look || !layer) return {};
-  const auto found = std::ranges::find_if(sight.look->sublayers, [&](const SublayerEffect& each) {
+  if (!sight.inspection || !layer) return {};
+  const auto found = std::ranges::find_if(sight.inspection->sublayers, [&](const SublayerEffect& each) {
     return each.sublayer == Sublayer::feed_forward && each.decoder == decoder && each.layer + 1 == *layer;
   });
-  const int at = position_of(decoder ? sight.look->target_in : sight.look->source, arguments[2]);
-  if (found == sight.look->sublayers.end() || at < 0 || std::cmp_greater_equal(at, found->norm_added.size())) return {};
+  const int at = position_of(decoder ? sight.inspection->target_in : sight.inspection->source, arguments[2]);
+  if (found == sight.inspection->sublayers.end() || at < 0 || std::cmp_greater_equal(at, found->norm_added.size()))
+    return {};
   return number(found->norm_added[static_cast<std::size_t>(at)]);
 }
 
 // ---- the text
 
 Answer output(const LessonSight& sight, Arguments) {
-  return sight.look ? Answer(sight.look->output_text) : std::nullopt;
+  return sight.inspection ? Answer(sight.inspection->output_text) : std::nullopt;
 }
 
 Answer sentence(const LessonSight& sight, Arguments) {
-  return sight.look ? Answer(sight.look->source_text) : std::nullopt;
+  return sight.inspection ? Answer(sight.inspection->source_text) : std::nullopt;
 }
 
 const Reading* reading_of(const LessonSight& sight, const std::string& method) {
-  if (!sight.look || !sight.look->decodings) return nullptr;
+  if (!sight.inspection || !sight.inspection->decodings) return nullptr;
   const auto wanted = method == "greedy" ? Method::greedy : method == "beam" ? Method::beam : Method::sample;
-  const auto& readings = sight.look->decodings->readings;
+  const auto& readings = sight.inspection->decodings->readings;
   const auto found = std::ranges::find(readings, wanted, &Reading::method);
   return found == readings.end() ? nullptr : &*found;
 }
@@ -140,7 +141,7 @@ Answer parting(const LessonSight& sight, Arguments arguments) {
   const Reading* other = reading_of(sight, arguments[1]);
   if (!one || !other) return {};
   for (std::size_t i = 0; i < std::min(one->tokens.size(), other->tokens.size()); ++i)
-    if (one->tokens[i].id != other->tokens[i].id) return std::string(without_mark(one->tokens[i].piece));
+    if (one->tokens[i].id != other->tokens[i].id) return std::string(without_mark(one->tokens[i].text));
   return {};
 }
 
@@ -171,32 +172,32 @@ const EmbeddingsView& embeddings_of(const LessonSight& sight) {
 }
 
 Answer chosen_word(const LessonSight& sight, Arguments) {
-  const EmbeddingLook* look = embeddings_of(sight).look.get();
-  if (!look || look->chosen < 0) return {};
-  return piece_name(look->vocabulary->pieces[static_cast<std::size_t>(look->chosen)]);
+  const EmbeddingResult* inspection = embeddings_of(sight).inspection.get();
+  if (!inspection || inspection->chosen < 0) return {};
+  return token_name(inspection->vocabulary->tokens[static_cast<std::size_t>(inspection->chosen)]);
 }
 
 Answer neighbour(const LessonSight& sight, Arguments arguments) {
   const Answer chosen = chosen_word(sight, {});
   if (!chosen || std::get<std::string>(*chosen) != arguments[0]) return {};
-  const EmbeddingLook& look = *embeddings_of(sight).look;
-  const auto rank = index_from(arguments[1], look.neighbours.nearest.size());
+  const EmbeddingResult& inspection = *embeddings_of(sight).inspection;
+  const auto rank = index_from(arguments[1], inspection.neighbours.nearest.size());
   if (!rank) return {};
-  return piece_name(look.vocabulary->pieces[static_cast<std::size_t>(look.neighbours.nearest[*rank].id)]);
+  return token_name(inspection.vocabulary->tokens[static_cast<std::size_t>(inspection.neighbours.nearest[*rank].id)]);
 }
 
 Answer separation(const LessonSight& sight, Arguments arguments) {
-  const SenseLook* look = embeddings_of(sight).senses.look.get();
-  if (!look || look->word != arguments[0]) return {};
+  const SenseResult* inspection = embeddings_of(sight).senses.inspection.get();
+  if (!inspection || inspection->word != arguments[0]) return {};
   const auto layer = number_from(arguments[1]);
-  if (!layer || !(*layer >= 0 && *layer < static_cast<double>(look->layers.size()))) return {};
-  return number(look->layers[static_cast<std::size_t>(*layer)].separation);
+  if (!layer || !(*layer >= 0 && *layer < static_cast<double>(inspection->layers.size()))) return {};
+  return number(inspection->layers[static_cast<std::size_t>(*layer)].separation);
 }
 
 // ---- the run
 
 Answer updates(const LessonSight& sight, Arguments) {
-  return sight.look ? number(static_cast<double>(sight.look->step)) : Answer();
+  return sight.inspection ? number(static_cast<double>(sight.inspection->step)) : Answer();
 }
 
 Answer field(const LessonSight& sight, Arguments arguments) {
@@ -320,13 +321,13 @@ std::optional<HeadPlace> head_from(std::string_view part, std::string_view layer
   return HeadPlace{*found, static_cast<int>(*layer_index), static_cast<int>(*head_index)};
 }
 
-int position_of(const std::vector<std::string>& pieces, std::string_view word) {
-  return position_of(tokens_of(pieces), word);
+int position_of(const std::vector<std::string>& tokens, std::string_view word) {
+  return position_of(tokens_of(tokens), word);
 }
 
-std::vector<Token> tokens_of(const std::vector<std::string>& pieces) {
+std::vector<Token> tokens_of(const std::vector<std::string>& texts) {
   std::vector<Token> tokens;
-  for (const std::string& piece : pieces) tokens.push_back({.piece = piece});
+  for (const std::string& text : texts) tokens.push_back({.text = text});
   return tokens;
 }
 

@@ -16,7 +16,7 @@ namespace attnscope {
 
 // What lies before the reader's eyes.
 struct LessonSight {
-  const Snapshot* look;  // the whole answer to what is asked now; null: on its way
+  const Snapshot* inspection;  // the whole answer to what is asked now; null: on its way
   const Views& views;
   const Workspace& open;
   const Config& config;  // of the run
@@ -43,8 +43,8 @@ std::optional<HeadPlace> head_from(std::string_view part, std::string_view layer
 
 // The last word of the sentence written so, as its first piece; −1: it has none.
 int position_of(std::span<const Token> tokens, std::string_view word);
-int position_of(const std::vector<std::string>& pieces, std::string_view word);
-std::vector<Token> tokens_of(const std::vector<std::string>& pieces);
+int position_of(const std::vector<std::string>& tokens, std::string_view word);
+std::vector<Token> tokens_of(const std::vector<std::string>& tokens);
 
 // A whole number or a decimal one, all of the text; none: it is neither.
 std::optional<double> number_from(std::string_view text);

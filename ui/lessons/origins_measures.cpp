@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/attention_measures.h"
 #include "lessons/answers.h"
-#include "measures/attention_measures.h"
 #include "workspaces/origins/view.h"
 
 namespace attnscope {
@@ -61,10 +61,12 @@ Answer peak_rate(const LessonSight& sight, Arguments) {
 
 // The pass that Through time followed back, of the sentence looked at.
 const PassGradients* pass_of(const LessonSight& sight, const std::string& which) {
-  const auto& look = sight.views.of<OriginsView>().gradients.look;
-  if (!look || !look->problem.empty() || !sight.look || look->question.text != sight.look->source_text) return nullptr;
-  if (which == "plain") return &look->plain;
-  return which == "bare" && !look->bare.empty() ? &look->bare.front() : nullptr;
+  const auto& inspection = sight.views.of<OriginsView>().gradients.inspection;
+  if (!inspection || !inspection->problem.empty() || !sight.inspection ||
+      inspection->question.text != sight.inspection->source_text)
+    return nullptr;
+  if (which == "plain") return &inspection->plain;
+  return which == "bare" && !inspection->bare.empty() ? &inspection->bare.front() : nullptr;
 }
 
 Answer gradient(const LessonSight& sight, Arguments arguments) {
@@ -89,22 +91,22 @@ std::optional<CostLayer> cost_layer_from(const std::string& name) {
 Answer work_doubled(const LessonSight& sight, Arguments arguments) {
   const auto layer = cost_layer_from(arguments[0]);
   const auto n = number_from(arguments[1]);
-  if (!layer || !n || !(*n >= 1 && *n <= longest_cost) || !sight.look) return {};
+  if (!layer || !n || !(*n >= 1 && *n <= longest_cost) || !sight.inspection) return {};
   const auto work = [&](double length) {
-    return multiplications(*layer, static_cast<std::int64_t>(length), sight.look->model.d_model,
-                           sight.look->model.cell);
+    return multiplications(*layer, static_cast<std::int64_t>(length), sight.inspection->model.d_model,
+                           sight.inspection->model.cell);
   };
   return number(work(2 * *n) / work(*n));
 }
 
 // The same of the memory that was measured in Cost.
 Answer memory_doubled(const LessonSight& sight, Arguments arguments) {
-  const auto& look = sight.views.of<OriginsView>().cost.look;
+  const auto& inspection = sight.views.of<OriginsView>().cost.inspection;
   const auto layer = cost_layer_from(arguments[0]);
   const auto n = number_from(arguments[1]);
-  if (!look || !layer || !n) return {};
-  const auto curve = std::ranges::find(look->curves, *layer, &CostCurve::layer);
-  if (curve == look->curves.end()) return {};
+  if (!inspection || !layer || !n) return {};
+  const auto curve = std::ranges::find(inspection->curves, *layer, &CostCurve::layer);
+  if (curve == inspection->curves.end()) return {};
   const auto held = [&](double length) {
     const auto point = std::ranges::find(curve->points, length,
                                          [](const CostPoint& each) { return static_cast<double>(each.length); });
@@ -118,35 +120,35 @@ Answer gradient_at(const LessonSight& sight, Arguments arguments) {
   const PassGradients* pass = pass_of(sight, "plain");
   if (!pass) return {};
   const StackGradients& stack = arguments[0] == "decoder" ? pass->decoder : pass->encoder;
-  const int at = position_of(stack.pieces, arguments[1]);
+  const int at = position_of(stack.tokens, arguments[1]);
   return at < 0 || stack.norms.rows == 0 || at >= stack.norms.cols ? Answer() : number(stack.norms.at(0, at));
 }
 
 // ---- by length
 
 // What was tried of the weights that are looked at now.
-const LengthLook* lengths_of(const LessonSight& sight) {
+const LengthResult* lengths_of(const LessonSight& sight) {
   const LengthsView& view = sight.views.of<OriginsView>().lengths;
-  const bool of_now = sight.look && view.run == sight.look->run && view.step == sight.look->step;
-  return of_now && !view.looks.empty() && !view.looks.back().text ? &view.looks.back() : nullptr;
+  const bool of_now = sight.inspection && view.run == sight.inspection->run && view.step == sight.inspection->step;
+  return of_now && !view.inspections.empty() && !view.inspections.back().text ? &view.inspections.back() : nullptr;
 }
 
 Answer exact(const LessonSight& sight, Arguments arguments) {
-  const LengthLook* look = lengths_of(sight);
+  const LengthResult* inspection = lengths_of(sight);
   const auto length = number_from(arguments[0]);
-  if (!look || !length) return {};
-  const auto point = std::ranges::find(look->points, *length,
+  if (!inspection || !length) return {};
+  const auto point = std::ranges::find(inspection->points, *length,
                                        [](const LengthPoint& each) { return static_cast<double>(each.length); });
-  return point == look->points.end() ? Answer() : number(point->exact_share());
+  return point == inspection->points.end() ? Answer() : number(point->exact_share());
 }
 
 // The longest length up to which at least that share came out right at every length; 0: at none.
 Answer exact_up_to(const LessonSight& sight, Arguments arguments) {
-  const LengthLook* look = lengths_of(sight);
+  const LengthResult* inspection = lengths_of(sight);
   const auto share = number_from(arguments[0]);
-  if (!look || !share) return {};
+  if (!inspection || !share) return {};
   std::int64_t longest = 0;
-  for (const LengthPoint& point : look->points) {
+  for (const LengthPoint& point : inspection->points) {
     if (point.exact_share() < *share) break;
     longest = point.length;
   }
@@ -157,11 +159,11 @@ Answer exact_up_to(const LessonSight& sight, Arguments arguments) {
 
 // Of the layer that Origins shows, read forwards, with a gate that keeps: an LSTM's f, a GRU's z. Null: there is none.
 const CellGate* keeping_gate(const LessonSight& sight) {
-  const RecurrentLook* look = sight.look ? sight.look->recurrent.get() : nullptr;
-  if (!look || look->asked.reverse) return nullptr;
+  const RecurrentStates* inspection = sight.inspection ? sight.inspection->recurrent.get() : nullptr;
+  if (!inspection || inspection->asked.reverse) return nullptr;
   const auto gate = std::ranges::find_if(
-      look->gates, [](const CellGate& each) { return each.name == "forget gate" || each.name == "update gate"; });
-  return gate == look->gates.end() ? nullptr : &*gate;
+      inspection->gates, [](const CellGate& each) { return each.name == "forget gate" || each.name == "update gate"; });
+  return gate == inspection->gates.end() ? nullptr : &*gate;
 }
 
 double mean_of_row(const Matrix& matrix, int row) {
@@ -172,7 +174,7 @@ double mean_of_row(const Matrix& matrix, int row) {
 
 Answer kept_at(const LessonSight& sight, Arguments arguments) {
   const CellGate* gate = keeping_gate(sight);
-  const int at = gate ? position_of(sight.look->recurrent->pieces, arguments[0]) : -1;
+  const int at = gate ? position_of(sight.inspection->recurrent->tokens, arguments[0]) : -1;
   return at < 0 ? Answer() : number(mean_of_row(gate->values, at));
 }
 
@@ -181,10 +183,10 @@ Answer forgets_most(const LessonSight& sight, Arguments) {
   const CellGate* gate = keeping_gate(sight);
   if (!gate) return {};
   const WordSpan* least = nullptr;
-  const std::vector<WordSpan> words = words_of(tokens_of(sight.look->recurrent->pieces));
+  const std::vector<WordSpan> words = words_of(tokens_of(sight.inspection->recurrent->tokens));
   for (const WordSpan& word : words) {
-    const bool is_sign = word.text.starts_with('<') || word.text == "," || word.text == ".";
-    if (word.begin == 0 || word.begin >= gate->values.rows || is_sign) continue;
+    const bool is_glyph = word.text.starts_with('<') || word.text == "," || word.text == ".";
+    if (word.begin == 0 || word.begin >= gate->values.rows || is_glyph) continue;
     if (!least || mean_of_row(gate->values, word.begin) < mean_of_row(gate->values, least->begin)) least = &word;
   }
   return least ? Answer(least->text) : std::nullopt;
@@ -193,7 +195,7 @@ Answer forgets_most(const LessonSight& sight, Arguments) {
 // Of what the cells held after the word: Π of the gate over the steps after it, the mean over the units.
 Answer left_of(const LessonSight& sight, Arguments arguments) {
   const CellGate* gate = keeping_gate(sight);
-  const int from = gate ? position_of(sight.look->recurrent->pieces, arguments[0]) : -1;
+  const int from = gate ? position_of(sight.inspection->recurrent->tokens, arguments[0]) : -1;
   if (from < 0) return {};
   double sum = 0;
   for (int unit = 0; unit < gate->values.cols; ++unit) {
@@ -205,11 +207,12 @@ Answer left_of(const LessonSight& sight, Arguments arguments) {
 }
 
 // What is written, or which label is named, of the vector that is there after the word.
-Answer said_after(const LessonSight& sight, Arguments arguments) {
-  const RecurrentLook* look = sight.look ? sight.look->recurrent.get() : nullptr;
-  const int at = look ? position_of(look->source, arguments[0]) : -1;
-  return at < 0 || std::cmp_greater_equal(at, look->read_out.size()) ? Answer()
-                                                                     : look->read_out[static_cast<std::size_t>(at)];
+Answer output_after(const LessonSight& sight, Arguments arguments) {
+  const RecurrentStates* inspection = sight.inspection ? sight.inspection->recurrent.get() : nullptr;
+  const int at = inspection ? position_of(inspection->source, arguments[0]) : -1;
+  return at < 0 || std::cmp_greater_equal(at, inspection->read_out.size())
+             ? Answer()
+             : inspection->read_out[static_cast<std::size_t>(at)];
 }
 
 constexpr std::array origins_table = {
@@ -236,7 +239,7 @@ constexpr std::array origins_table = {
     Measure{"forgets-most", "", "the word, after the first, at which that gate is lowest", forgets_most},
     Measure{"left-of", "WORD", "mean share of the cell state after the word that is left at the end", left_of},
     Measure{"said-after", "WORD", "the output decoded from the state after the word, or the label predicted from it",
-            said_after},
+            output_after},
     Measure{"work-doubled", "self-attention|recurrent|convolution N",
             "factor by which the number of multiplications grows from N to 2N tokens, at the model's width",
             work_doubled},

@@ -153,11 +153,21 @@ void draw_page(ManualView& view, const ManualPage& page, std::string& clicked, c
     ++id;
     if (std::exchange(previous, block.kind) == Kind::list_item && block.kind != Kind::list_item) ImGui::Spacing();
     switch (block.kind) {
-      case Kind::heading: draw_heading(block, view, clicked, skin); break;
-      case Kind::paragraph: draw_line(block.line, false, clicked, skin); break;
-      case Kind::list_item: draw_item(block, clicked, skin); break;
-      case Kind::code: draw_code(block, id, skin); break;
-      case Kind::table: draw_table(block, id, clicked, skin); break;
+      case Kind::heading:
+        draw_heading(block, view, clicked, skin);
+        break;
+      case Kind::paragraph:
+        draw_line(block.line, false, clicked, skin);
+        break;
+      case Kind::list_item:
+        draw_item(block, clicked, skin);
+        break;
+      case Kind::code:
+        draw_code(block, id, skin);
+        break;
+      case Kind::table:
+        draw_table(block, id, clicked, skin);
+        break;
     }
     if (block.kind != Kind::list_item) ImGui::Spacing();
   }

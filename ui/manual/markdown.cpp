@@ -64,15 +64,30 @@ class Reader {
         if (!in_item_) add(Kind::paragraph);  // a list item's own paragraph continues the item
         in_item_ = false;
         break;
-      case MD_BLOCK_UL: lists_.push_back({}); break;
-      case MD_BLOCK_OL: lists_.push_back({true, static_cast<MD_BLOCK_OL_DETAIL*>(detail)->start}); break;
-      case MD_BLOCK_LI: add_item(); break;
-      case MD_BLOCK_CODE: add(Kind::code).language = text_of(static_cast<MD_BLOCK_CODE_DETAIL*>(detail)->info); break;
-      case MD_BLOCK_TABLE: add(Kind::table); break;
-      case MD_BLOCK_TR: blocks_.back().rows.emplace_back(); break;
+      case MD_BLOCK_UL:
+        lists_.push_back({});
+        break;
+      case MD_BLOCK_OL:
+        lists_.push_back({true, static_cast<MD_BLOCK_OL_DETAIL*>(detail)->start});
+        break;
+      case MD_BLOCK_LI:
+        add_item();
+        break;
+      case MD_BLOCK_CODE:
+        add(Kind::code).language = text_of(static_cast<MD_BLOCK_CODE_DETAIL*>(detail)->info);
+        break;
+      case MD_BLOCK_TABLE:
+        add(Kind::table);
+        break;
+      case MD_BLOCK_TR:
+        blocks_.back().rows.emplace_back();
+        break;
       case MD_BLOCK_TH:
-      case MD_BLOCK_TD: blocks_.back().rows.back().emplace_back(); break;
-      default: break;
+      case MD_BLOCK_TD:
+        blocks_.back().rows.back().emplace_back();
+        break;
+      default:
+        break;
     }
   }
 
@@ -131,7 +146,8 @@ std::string heading_anchor(std::string_view heading) {
   for (const char c : heading) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == ' ') anchor += '-';
-    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || byte >= 0x80) anchor += static_cast<char>(std::tolower(byte));
+    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || byte >= 0x80)
+      anchor += static_cast<char>(std::tolower(byte));
   }
   return anchor;
 }

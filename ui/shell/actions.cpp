@@ -28,27 +28,27 @@
 namespace attnscope {
 namespace {
 
-bool is_training(const Scope& scope) {
+bool is_training(const AppState& scope) {
   return scope.status.activity == Activity::training;
 }
 
 template <Purpose purpose>
-bool can_choose_it(const Scope& scope) {
+bool can_choose_it(const AppState& scope) {
   return can_choose(scope, purpose);
 }
 
 template <Purpose purpose>
-void choose_it(Scope& scope) {
+void choose_it(AppState& scope) {
   choose(scope, purpose);
 }
 
 // ---- the run
 
-std::string train_title(const Scope& scope) {
+std::string train_title(const AppState& scope) {
   return is_training(scope) ? tr("Pause") : tr("Train");
 }
 
-std::string train_help(const Scope& scope) {
+std::string train_help(const AppState& scope) {
   switch (scope.status.activity) {
     case Activity::training:
       return tr("Pauses training after the current step.");
@@ -63,11 +63,11 @@ std::string train_help(const Scope& scope) {
   return tr("Trains the model in the background with the current setup (paper §5). All views follow.");
 }
 
-bool can_train_or_pause(const Scope& scope) {
+bool can_train_or_pause(const AppState& scope) {
   return (is_training(scope) && may_control(scope)) || can_train(scope);
 }
 
-std::string reset_help(const Scope& scope) {
+std::string reset_help(const AppState& scope) {
   const std::string complaint = config_complaint(scope.edited);
   if (!complaint.empty()) return complaint;
   const std::string& from = scope.edited.model.from;
@@ -77,15 +77,15 @@ std::string reset_help(const Scope& scope) {
          tr(" The current run is kept; press Ctrl+Z to return to it.");
 }
 
-std::string own_folder(const Scope& scope) {
+std::string own_folder(const AppState& scope) {
   return scope.saved_to.empty() ? scope.run.folder : scope.saved_to;
 }
 
-bool has_weights_in_folder(const Scope& scope) {
+bool has_weights_in_folder(const AppState& scope) {
   return has_run(scope) && !own_folder(scope).empty();
 }
 
-void begin_with_weights(Scope& scope) {
+void begin_with_weights(AppState& scope) {
   scope.edited.model.from = own_folder(scope);
   show_field(scope, "model.from");
 }
@@ -93,32 +93,32 @@ void begin_with_weights(Scope& scope) {
 constexpr const char* save_help =
     mark("Saves configuration, weights, tokenizer and curves to a folder (safetensors, JSON).");
 
-std::string save_title(const Scope& scope) {
+std::string save_title(const AppState& scope) {
   return scope.saved_to.empty() ? tr("Save run…") : tr("Save run");
 }
 
-std::string save_again_help(const Scope& scope) {
+std::string save_again_help(const AppState& scope) {
   return scope.saved_to.empty() ? tr(save_help) : trf("Saves the run to {} again.", scope.saved_to);
 }
 
-void save(Scope& scope) {
+void save(AppState& scope) {
   if (scope.saved_to.empty()) return choose(scope, Purpose::save_run);
   scope.commands.push_back(SaveRun{scope.saved_to});
 }
 
-std::string save_view_help(const Scope& scope) {
+std::string save_view_help(const AppState& scope) {
   if (!can_save_view(scope))
     return tr("The run has no folder yet from which the view could open it. Save the run first.");
   return tr("Saves a small file that restores this view: run, sentence, workspace, selection and interventions.");
 }
 
-std::string serve_help(const Scope& scope) {
+std::string serve_help(const AppState& scope) {
   if (!scope.service) return tr("Lets others watch this run in their own windows (File, Attach… there).");
   return trf("The run can be watched at {}. Shows what others need to connect, and stops serving.",
              scope.service->address);
 }
 
-bool is_served(const Scope& scope) {
+bool is_served(const AppState& scope) {
   return scope.service.has_value();
 }
 
@@ -127,58 +127,58 @@ bool is_served(const Scope& scope) {
 constexpr const char* workspaces_title = mark("Next workspace, previous workspace");
 
 template <int by>
-void step_workspace(Scope& scope) {
+void step_workspace(AppState& scope) {
   const auto all = workspaces();
   const auto count = static_cast<int>(all.size());
   const auto at = static_cast<int>(scope.layout.workspace - all.data());
   show_workspace(scope, all[static_cast<std::size_t>((at + by + count) % count)]);
 }
 
-std::string plot_weight_help(const Scope& scope) {
+std::string plot_weight_help(const AppState& scope) {
   return tr("Plots the weight of the selected query on the selected key over the recorded steps, below the loss "
             "curve. ") +
          weight_problem(scope);
 }
 
-bool can_plot_weight(const Scope& scope) {
+bool can_plot_weight(const AppState& scope) {
   return weight_problem(scope).empty();
 }
 
 template <bool Layout::*column>
-bool is_open(const Scope& scope) {
+bool is_open(const AppState& scope) {
   return scope.layout.*column;
 }
 
 template <bool Layout::*column>
-void toggle_column(Scope& scope) {
+void toggle_column(AppState& scope) {
   scope.layout.*column = !(scope.layout.*column);
 }
 
 template <Density density>
-bool is_density(const Scope& scope) {
+bool is_density(const AppState& scope) {
   return scope.layout.density == density;
 }
 
 template <Density density>
-void choose_density(Scope& scope) {
+void choose_density(AppState& scope) {
   set_density(scope.layout, density);
 }
 
 template <ThemeName theme>
-bool is_theme(const Scope& scope) {
+bool is_theme(const AppState& scope) {
   return scope.layout.theme == theme;
 }
 
 template <ThemeName theme>
-void set_theme(Scope& scope) {
+void set_theme(AppState& scope) {
   scope.layout.theme = theme;
 }
 
-bool is_system_theme(const Scope& scope) {
+bool is_system_theme(const AppState& scope) {
   return !scope.layout.theme;
 }
 
-void follow_system_theme(Scope& scope) {
+void follow_system_theme(AppState& scope) {
   scope.layout.theme.reset();
 }
 
@@ -187,35 +187,35 @@ void set_zoom(Layout& layout, float zoom) {
   layout.zoom = clamped(std::round(zoom * 20) / 20, min_zoom, max_zoom);
 }
 
-void toggle_presentation(Scope& scope) {
+void toggle_presentation(AppState& scope) {
   scope.presentation = !scope.presentation;
   if (!scope.presentation) wipe(scope);
   scope.requests.fullscreen_changed = true;
 }
 
-bool is_presentation(const Scope& scope) {
+bool is_presentation(const AppState& scope) {
   return scope.presentation;
 }
 
-bool is_pen_held(const Scope& scope) {
+bool is_pen_held(const AppState& scope) {
   return scope.pen.held;
 }
 
-bool is_drawn_on(const Scope& scope) {
+bool is_drawn_on(const AppState& scope) {
   return !scope.pen.lines.empty();
 }
 
 // ---- lessons
 
-bool are_lessons_open(const Scope& scope) {
+bool are_lessons_open(const AppState& scope) {
   return scope.lessons.open;
 }
 
-bool has_lessons(const Scope& scope) {
+bool has_lessons(const AppState& scope) {
   return !scope.facts.lessons.empty();
 }
 
-void toggle_lessons(Scope& scope) {
+void toggle_lessons(AppState& scope) {
   if (scope.lessons.open)
     leave_lesson(scope);
   else
@@ -223,30 +223,30 @@ void toggle_lessons(Scope& scope) {
 }
 
 template <int by>
-void move_part_by(Scope& scope) {
+void move_part_by(AppState& scope) {
   move_part(scope, by);
 }
 
 template <Language language>
-void choose_language(Scope& scope) {
+void choose_language(AppState& scope) {
   scope.layout.language = language;
 }
 
 template <Language language>
-bool is_language(const Scope& scope) {
+bool is_language(const AppState& scope) {
   return scope.layout.language == language;
 }
 
-void follow_system(Scope& scope) {
+void follow_system(AppState& scope) {
   scope.layout.language.reset();
 }
 
-bool follows_system(const Scope& scope) {
+bool follows_system(const AppState& scope) {
   return !scope.layout.language;
 }
 
 // One thing a press.
-void escape(Scope& scope) {
+void escape(AppState& scope) {
   scope.focus_workspace = true;
   if (ImGui::GetIO().NavVisible) return;  // back from walking through controls is enough
   if (scope.pen.held) {
@@ -263,17 +263,17 @@ void escape(Scope& scope) {
 // ---- two runs
 
 template <RunSide side>
-bool is_side(const Scope& scope) {
+bool is_side(const AppState& scope) {
   return scope.comparing.side == side;
 }
 
 template <RunSide side>
-void show_this_side(Scope& scope) {
+void show_this_side(AppState& scope) {
   show_side(scope, side);
 }
 
 template <RunSide side>
-void keep_this_side(Scope& scope) {
+void keep_this_side(AppState& scope) {
   keep_side(scope, side);
 }
 
@@ -283,15 +283,15 @@ constexpr const char* frames_title = mark("Pinned sentence: previous recorded st
 constexpr const char* ends_title = mark("Pinned sentence: first recorded step, present");
 
 template <int by>
-void move_by(Scope& scope) {
+void move_by(AppState& scope) {
   move_frame(scope, by);
 }
 
-bool is_recorded_sentence(const Scope& scope) {
+bool is_recorded_sentence(const AppState& scope) {
   return recorded_sentence(scope) != nullptr;
 }
 
-bool is_in_past(const Scope& scope) {
+bool is_in_past(const AppState& scope) {
   return scope.timeline.past.snapshot != nullptr;
 }
 
@@ -310,20 +310,20 @@ constexpr Chord ctrl_shift(Key key) {
 }
 
 constexpr Shortcut everywhere(Chord chord) {
-  return {chord, Reach::everywhere};
+  return {chord, ShortcutContext::everywhere};
 }
 
 constexpr Shortcut typing(Chord chord) {
-  return {chord, Reach::typing};
+  return {chord, ShortcutContext::typing};
 }
 
 constexpr Shortcut in_window(Chord chord) {
-  return {chord, Reach::window};
+  return {chord, ShortcutContext::window};
 }
 
 // The keyboard goes from control to control, which the timeline's keys must not disturb.
 constexpr Shortcut of_timeline(Chord chord) {
-  return {chord, Reach::not_walking};
+  return {chord, ShortcutContext::not_walking};
 }
 
 constexpr Chord repeated(Chord chord) {
@@ -333,23 +333,23 @@ constexpr Chord repeated(Chord chord) {
 
 // ---- what the mouse is over
 
-std::string copy_title(const Scope& scope) {
+std::string copy_title(const AppState& scope) {
   const std::optional<Pointed>& about = scope.context_menu.about;
   const bool brief = about && about->value.size() <= 24 && !about->value.empty();
   return brief ? trf("Copy {}", about->value) : tr("Copy value");
 }
 
-bool has_value(const Scope& scope) {
+bool has_value(const AppState& scope) {
   return scope.context_menu.about && !scope.context_menu.about->value.empty();
 }
 
-void copy_value(Scope& scope) {
+void copy_value(AppState& scope) {
   if (has_value(scope)) ImGui::SetClipboardText(scope.context_menu.about->value.c_str());
 }
 
 // At what the mouse is over, or else the keyboard; closes it where it is open.
-void open_glossary_here(Scope& scope) {
-  const std::optional<Pointed> pointed = pointed_thing(), focused = focused_thing();
+void open_glossary_here(AppState& scope) {
+  const std::optional<Pointed> pointed = hovered_target(), focused = focused_target();
   const std::optional<Pointed>& about = pointed && !terms_of(*pointed).empty() ? pointed : focused;
   const std::vector<const Term*> terms = about ? terms_of(*about) : std::vector<const Term*>();
   if (terms.empty()) {
@@ -361,36 +361,36 @@ void open_glossary_here(Scope& scope) {
 
 // ---- the head that is chosen
 
-std::string inside_help(const Scope& scope) {
+std::string inside_help(const AppState& scope) {
   return trf("Shows the head's computation: q·k, ÷√d_k, mask, softmax, ×V, W_O. {}", head_problem(scope));
 }
 
-std::string head_help(const Scope& scope) {
+std::string head_help(const AppState& scope) {
   return trf(
       "Ablates the head: its contribution to W_O becomes zero, and everything after it is recomputed. Click again to "
       "re-enable it. {}",
       head_problem(scope));
 }
 
-std::string layer_help(const Scope& scope) {
+std::string layer_help(const AppState& scope) {
   return trf("The layer passes its input on unchanged. Click again to re-enable it. {}", head_problem(scope));
 }
 
-std::string key_help(const Scope& scope) {
+std::string key_help(const AppState& scope) {
   return trf("Masks this key, so no query of this head can attend to it. Click again to unmask it. {}",
              key_problem(scope));
 }
 
-std::string force_help(const Scope& scope) {
+std::string force_help(const AppState& scope) {
   return trf("Gives the selected key all of the selected query's attention, only in this head. {}", key_problem(scope));
 }
 
-constexpr Things heads = {Thing::map, Thing::head};
-constexpr Things pictures = {Thing::map, Thing::head, Thing::plot, Thing::piece};
+constexpr HoverTargets heads = {HoverTarget::map, HoverTarget::head};
+constexpr HoverTargets pictures = {HoverTarget::map, HoverTarget::head, HoverTarget::plot, HoverTarget::token};
 
 constexpr Shortcut no_key;
 constexpr MenuPlace no_menu;
-constexpr bool (*always)(const Scope&) = nullptr;
+constexpr bool (*always)(const AppState&) = nullptr;
 
 // A line above it.
 constexpr MenuPlace apart(Menu menu) {
@@ -410,23 +410,23 @@ constexpr std::array table = {
     Action{"attach", "Attach…",
            "Opens another window that watches a run training elsewhere, with attnscope train --serve or in a window "
            "that serves it.",
-           no_key, Menu::file, [](Scope& scope) { scope.attaching.open = true; }},
+           no_key, Menu::file, [](AppState& scope) { scope.attaching.open = true; }},
     Action{"save-run", save_title, save_again_help, typing(ctrl(Key::s)), Menu::file, save, has_run},
     Action{"save-run-as", "Save run as…", save_help, typing(ctrl_shift(Key::s)), Menu::file,
            choose_it<Purpose::save_run>, has_run},
     Action{"save-view", "Save this view…", save_view_help, no_key, Menu::file, choose_it<Purpose::save_view>,
            can_save_view},
     Action{"quit", "Quit", "", typing(ctrl(Key::q)), apart(Menu::file),
-           [](Scope& scope) { scope.requests.quit = true; }},
+           [](AppState& scope) { scope.requests.quit = true; }},
     Action{"undo", undo_title,
            "Undoes the last choice: a sentence, a setting, an intervention, an output token, another run. While you "
            "type, it undoes the last edit of the text.",
            in_window(ctrl(Key::z)), Menu::edit, undo, can_undo},
     Action{"redo", redo_title, "Redoes what was undone.", in_window(ctrl_shift(Key::z)), Menu::edit, redo, can_redo},
-    Action{"train", train_title, train_help, Shortcut{Chord{Key::space}, Reach::not_pressing}, Menu::run, play_or_pause,
-           can_train_or_pause},
+    Action{"train", train_title, train_help, Shortcut{Chord{Key::space}, ShortcutContext::not_pressing}, Menu::run,
+           play_or_pause, can_train_or_pause},
     Action{"step", "Step", "Runs one optimizer step, then pauses.",
-           Shortcut{ctrl(Key::right), Reach::window, Chord{Key::right}}, Menu::run, step_once, can_train},
+           Shortcut{ctrl(Key::right), ShortcutContext::window, Chord{Key::right}}, Menu::run, step_once, can_train},
     Action{"reset", "Reset", reset_help, no_key, Menu::run, reset, can_reset},
     Action{"begin-with", "Initialize from these weights",
            "Reset will start from the weights of the current run, as saved in its folder, instead of random ones. Use "
@@ -451,9 +451,9 @@ constexpr std::array table = {
     Action{"evaluate", "Evaluate on held-out pairs",
            "Evaluates the model on the held-out part of the corpus: BLEU, exact matches, nats per token. It runs "
            "between training steps, on the current weights.",
-           no_key, apart(Menu::run), [](Scope& scope) { start_study(scope, HeldOutStudy{}); }, has_run},
-    Action{"serve", "Serve…", serve_help, no_key, Menu::run, [](Scope& scope) { scope.serving.open = true; }, has_run,
-           is_served},
+           no_key, apart(Menu::run), [](AppState& scope) { start_study(scope, HeldOutStudy{}); }, has_run},
+    Action{"serve", "Serve…", serve_help, no_key, Menu::run, [](AppState& scope) { scope.serving.open = true; },
+           has_run, is_served},
     Action{"save-png", "Picture as PNG…", "Saves the workspace as it is shown, as a bitmap.", no_key, Menu::exports,
            choose_it<Purpose::save_png>, can_choose_it<Purpose::save_png>, nullptr, pictures},
     Action{
@@ -488,7 +488,7 @@ constexpr std::array table = {
            toggle_pin,
            can_pin,
            is_pinned,
-           {Thing::piece}},
+           {HoverTarget::token}},
     Action{"plot-weight",
            "Plot the selected weight",
            plot_weight_help,
@@ -497,7 +497,7 @@ constexpr std::array table = {
            plot_weight,
            can_plot_weight,
            nullptr,
-           {Thing::map}},
+           {HoverTarget::map}},
     Action{"simple", "Simple", "Shows only the sentence and the model's output.", no_key, apart(Menu::view),
            choose_density<Density::simple>, always, is_density<Density::simple>},
     Action{"standard", "Standard", "Also shows the setup and the curves, with the most important settings.", no_key,
@@ -522,11 +522,11 @@ constexpr std::array table = {
     Action{"french", "Français", "Fenêtre et leçons en français.", no_key, Menu::view,
            choose_language<Language::french>, always, is_language<Language::french>},
     Action{"larger", "Larger", "", everywhere(ctrl(Key::plus)), apart(Menu::view),
-           [](Scope& scope) { set_zoom(scope.layout, scope.layout.zoom * 1.1F); }},
+           [](AppState& scope) { set_zoom(scope.layout, scope.layout.zoom * 1.1F); }},
     Action{"smaller", "Smaller", "", everywhere(ctrl(Key::minus)), Menu::view,
-           [](Scope& scope) { set_zoom(scope.layout, scope.layout.zoom / 1.1F); }},
+           [](AppState& scope) { set_zoom(scope.layout, scope.layout.zoom / 1.1F); }},
     Action{"normal-size", "Normal size", "", everywhere(ctrl(Key::digit_0)), Menu::view,
-           [](Scope& scope) { set_zoom(scope.layout, 1); }},
+           [](AppState& scope) { set_zoom(scope.layout, 1); }},
     Action{"presentation", "Presentation",
            "Full screen with larger text, only the workspace and the sentence. Press Escape to leave.",
            everywhere(Chord{Key::f11}), apart(Menu::view), toggle_presentation, always, is_presentation},
@@ -547,20 +547,20 @@ constexpr std::array table = {
            leave_lesson, in_lesson},
     Action{"palette", "Find anything…",
            "Searches every action, view, setting, corpus and preset. Type what you want to see or do.",
-           typing(ctrl(Key::p)), Menu::help, [](Scope& scope) { scope.palette.asked = true; }},
+           typing(ctrl(Key::p)), Menu::help, [](AppState& scope) { scope.palette.asked = true; }},
     Action{"manual", "Manual", "Opens the manual: one page per task, from the first sentence to distributed training.",
-           typing(ctrl_shift(Key::f1)), Menu::help, [](Scope& scope) { scope.manual.open = true; },
-           [](const Scope& scope) { return !scope.facts.manual.empty(); }},
+           typing(ctrl_shift(Key::f1)), Menu::help, [](AppState& scope) { scope.manual.open = true; },
+           [](const AppState& scope) { return !scope.facts.manual.empty(); }},
     Action{"glossary", "Glossary",
            "Explains the terms of the window in plain language, with formula, source and where to see them.",
            typing(Chord{Key::f1}), Menu::help, open_glossary_here},
     Action{"keys", "Keys and mouse", "", typing(shift(Key::f1)), Menu::help,
-           [](Scope& scope) { scope.show_help = true; }},
+           [](AppState& scope) { scope.show_help = true; }},
     // ---- the right button, and the palette
     Action{"what-can-be-done", "Context menu",
            "Opens the right-click menu of the control or cell that has the keyboard focus.", typing(shift(Key::f10)),
-           no_menu, [](Scope& scope) { scope.context_menu.asked = true; },
-           [](const Scope&) { return thing_at_keyboard().has_value(); }},
+           no_menu, [](AppState& scope) { scope.context_menu.asked = true; },
+           [](const AppState&) { return target_at_keyboard().has_value(); }},
     Action{"copy-value",
            copy_title,
            "Copies the value as text.",
@@ -569,7 +569,7 @@ constexpr std::array table = {
            copy_value,
            has_value,
            nullptr,
-           {Thing::map, Thing::plot, Thing::piece}},
+           {HoverTarget::map, HoverTarget::plot, HoverTarget::token}},
     Action{"open-head",
            "Open this head",
            "Shows the head large, in the workspace Attention.",
@@ -578,7 +578,7 @@ constexpr std::array table = {
            open_head,
            has_head,
            nullptr,
-           {Thing::head}},
+           {HoverTarget::head}},
     Action{"open-inside", "Inside this head", inside_help, no_key, no_menu, open_inside, has_head, nullptr, heads},
     Action{"head-off", "Switch this head off", head_help, no_key, no_menu, switch_head, has_head, is_head_off, heads},
     Action{"layer-off", "Switch this layer off", layer_help, no_key, no_menu, switch_layer, has_head, is_layer_off,
@@ -591,7 +591,7 @@ constexpr std::array table = {
            hide_key,
            has_key,
            is_key_hidden,
-           {Thing::map}},
+           {HoverTarget::map}},
     Action{"force-key",
            "Give this key all of the query's attention",
            force_help,
@@ -600,24 +600,25 @@ constexpr std::array table = {
            force_cell,
            has_cell,
            nullptr,
-           {Thing::map}},
+           {HoverTarget::map}},
     // ---- keys alone
     Action{"type", "Type a sentence", "", typing(ctrl(Key::t)), no_menu,
-           [](Scope& scope) { scope.focus_sentence = true; }},
+           [](AppState& scope) { scope.focus_sentence = true; }},
     Action{"export", "Export…", "", typing(ctrl(Key::e)), no_menu,
-           [](Scope& scope) { scope.exports.menu_asked = true; }},
+           [](AppState& scope) { scope.exports.menu_asked = true; }},
     Action{"next-workspace", workspaces_title, "", typing(ctrl(Key::tab)), no_menu, step_workspace<1>},
     Action{"previous-workspace", workspaces_title, "", typing(ctrl_shift(Key::tab)), no_menu, step_workspace<-1>},
     Action{"escape", "Leave presentation, close, or clear the selection", "", Shortcut{Chord{Key::escape}}, no_menu,
            escape},
     Action{"earlier", frames_title, "", of_timeline(repeated(shift(Key::left))), no_menu, move_by<-1>},
     Action{"later", frames_title, "", of_timeline(repeated(shift(Key::right))), no_menu, move_by<1>},
-    Action{"first", ends_title, "", of_timeline(shift(Key::home)), no_menu, [](Scope& scope) { show_frame(scope, 0); }},
+    Action{"first", ends_title, "", of_timeline(shift(Key::home)), no_menu,
+           [](AppState& scope) { show_frame(scope, 0); }},
     Action{"live", ends_title, "Returns to the present: all views show the current model again.",
            of_timeline(shift(Key::end)), no_menu, show_present, is_in_past},
     Action{"film", "Pinned sentence: play or stop the film",
            "Plays the recorded steps of this sentence as a film, to the last frame.", of_timeline(shift(Key::enter)),
-           no_menu, [](Scope& scope) { toggle_film(scope, ImGui::GetTime()); }, is_recorded_sentence},
+           no_menu, [](AppState& scope) { toggle_film(scope, ImGui::GetTime()); }, is_recorded_sentence},
 };
 
 // What changes the training, and what puts another run in its place or keeps this one.
@@ -627,7 +628,7 @@ constexpr std::array<std::string_view, 12> of_runs = {"open-run",    "open-corpu
                                                       "keep-a",      "keep-b",      "lessons",    "serve"};
 
 // Why the window may not, where the run trains elsewhere; null: it may.
-const char* forbidden(const Action& action, const Scope& scope) {
+const char* forbidden(const Action& action, const AppState& scope) {
   if (!may_control(scope) && std::ranges::find(of_training, action.name) != of_training.end()) return only_watches;
   if (!may_replace(scope) && std::ranges::find(of_runs, action.name) != of_runs.end()) return only_where_it_trains;
   return nullptr;
@@ -639,19 +640,19 @@ bool is_typing() {
   return ImGui::GetIO().WantTextInput && ImGui::IsAnyItemActive();
 }
 
-bool is_reached(Reach reach) {
+bool is_in_context(ShortcutContext reach) {
   const ImGuiIO& io = ImGui::GetIO();
   const bool dialog = ImGui::IsPopupOpen(static_cast<const char*>(nullptr), ImGuiPopupFlags_AnyPopup);
-  if (reach == Reach::everywhere) return true;
+  if (reach == ShortcutContext::everywhere) return true;
   if (dialog) return false;
-  if (reach == Reach::typing) return true;
+  if (reach == ShortcutContext::typing) return true;
   if (is_typing()) return false;
-  return reach == Reach::window || !(reach == Reach::not_pressing ? io.NavVisible : io.NavActive);
+  return reach == ShortcutContext::window || !(reach == ShortcutContext::not_pressing ? io.NavVisible : io.NavActive);
 }
 
 // The timeline's keys have Shift, which may be left out while it has the keyboard.
-bool is_pressed(const Action& action, const Scope& scope) {
-  if (!action.key.chord || !is_reached(action.key.reach)) return false;
+bool is_pressed(const Action& action, const AppState& scope) {
+  if (!action.key.chord || !is_in_context(action.key.reach)) return false;
   Chord chord = *action.key.chord;
   if (pressed(chord)) return true;
   const bool is_timelines = chord.shift && !chord.ctrl;
@@ -659,8 +660,8 @@ bool is_pressed(const Action& action, const Scope& scope) {
   return is_timelines && scope.timeline.focused && pressed(chord);
 }
 
-void handle_groups(Scope& scope) {
-  if (!is_reached(Reach::window)) return;
+void handle_groups(AppState& scope) {
+  if (!is_in_context(ShortcutContext::window)) return;
   for (const std::span<const Workspace> group : workspace_groups()) {
     if (!pressed(group_key(group.front()))) continue;
     const Workspace* open = scope.layout.workspace;
@@ -670,7 +671,7 @@ void handle_groups(Scope& scope) {
 }
 
 // True when the open workspace has a use for a key that went down.
-bool handle_workspace_keys(Scope& scope, TextureStore& textures, const Skin& skin) {
+bool handle_workspace_keys(AppState& scope, TextureStore& textures, const Skin& skin) {
   const Workspace& workspace = *scope.layout.workspace;
   if (!workspace.keys) return false;
   WorkspaceContext context = context_of(scope, textures, skin);
@@ -684,9 +685,9 @@ bool handle_workspace_keys(Scope& scope, TextureStore& textures, const Skin& ski
 }
 
 // On a projector the page keys and Space, which presenters' clickers send, walk through the lesson. True when one did.
-bool handle_clicker(Scope& scope) {
+bool handle_clicker(AppState& scope) {
   if (!scope.presentation || !in_lesson(scope)) return false;
-  if (!is_reached(Reach::not_walking) || scope.timeline.focused) return false;
+  if (!is_in_context(ShortcutContext::not_walking) || scope.timeline.focused) return false;
   const bool on = pressed({.key = Key::page_down}) || pressed({.key = Key::space});
   const bool back = pressed({.key = Key::page_up});
   if (on || back) move_part(scope, on ? 1 : -1);
@@ -694,12 +695,12 @@ bool handle_clicker(Scope& scope) {
 }
 
 // A key that does nothing here is not named.
-std::string help_with_key(const Action& action, const Scope& scope) {
+std::string help_with_key(const Action& action, const AppState& scope) {
   const std::string help = help_of(action, scope);
   return action.key.chord && !forbidden(action, scope) ? trf("{} Key: {}.", help, chord_text(*action.key.chord)) : help;
 }
 
-void perform(const Action& action, Scope& scope) {
+void perform(const Action& action, AppState& scope) {
   if (applies(action, scope)) action.act(scope);
 }
 
@@ -712,7 +713,7 @@ void add_line(std::vector<KeyLine>& lines, const std::string& key, std::string w
 }
 
 // The newest of the weights that are looked through.
-const Snapshot* live_look(const Scope& scope) {
+const Snapshot* live_inspection(const AppState& scope) {
   const Shown& shown = shown_maps(scope).newest;
   const bool recorded = shown.snapshot && shown.snapshot->recorded_weights;
   const Shown& newest = shows_other(scope) ? scope.other->newest : scope.newest;
@@ -729,27 +730,27 @@ const Action& find_action(std::string_view name) {
   return *std::ranges::find(table, name, &Action::name);
 }
 
-std::string help_of(const Action& action, const Scope& scope) {
+std::string help_of(const Action& action, const AppState& scope) {
   const char* why_not = forbidden(action, scope);
   return why_not ? tr(why_not) : action.help(scope);
 }
 
-bool applies(const Action& action, const Scope& scope) {
+bool applies(const Action& action, const AppState& scope) {
   return !forbidden(action, scope) && (!action.applies || action.applies(scope));
 }
 
-void handle_keys(Scope& scope, TextureStore& textures, const Skin& skin) {
+void handle_keys(AppState& scope, TextureStore& textures, const Skin& skin) {
   if (handle_clicker(scope)) return;
   for (const Action& action : table)
     if (is_pressed(action, scope)) perform(action, scope);
   handle_groups(scope);
-  if (!is_reached(Reach::not_walking) || scope.timeline.focused) return;
+  if (!is_in_context(ShortcutContext::not_walking) || scope.timeline.focused) return;
   if (handle_workspace_keys(scope, textures, skin)) return;
   for (const Action& action : table)
     if (action.key.also && pressed(*action.key.also)) perform(action, scope);
 }
 
-void draw_item(Scope& scope, const Action& action, const Skin& skin) {
+void draw_item(AppState& scope, const Action& action, const Skin& skin) {
   const std::string key = action.key.chord ? chord_text(*action.key.chord) : "";
   const bool on = action.is_on && action.is_on(scope);
   const bool clicked = ImGui::MenuItem(action.title(scope).c_str(), key.c_str(), on, applies(action, scope));
@@ -758,7 +759,7 @@ void draw_item(Scope& scope, const Action& action, const Skin& skin) {
   if (clicked) action.act(scope);
 }
 
-void draw_menu_items(Scope& scope, Menu menu, const Skin& skin) {
+void draw_menu_items(AppState& scope, Menu menu, const Skin& skin) {
   for (const Action& action : table) {
     if (action.place.menu != menu) continue;
     if (action.place.separated) ImGui::Separator();
@@ -766,14 +767,14 @@ void draw_menu_items(Scope& scope, Menu menu, const Skin& skin) {
   }
 }
 
-void draw_thing_items(Scope& scope, Thing thing, const Skin& skin) {
+void draw_target_items(AppState& scope, HoverTarget thing, const Skin& skin) {
   // What is for this alone, then what the menus have too.
   for (const bool of_menu : {false, true})
     for (const Action& action : table)
       if (action.things.has(thing) && action.place.menu.has_value() == of_menu) draw_item(scope, action, skin);
 }
 
-void draw_action_button(Scope& scope, const Action& action, const Skin& skin, const char* label) {
+void draw_action_button(AppState& scope, const Action& action, const Skin& skin, const char* label) {
   ImGui::BeginDisabled(!applies(action, scope));
   const bool clicked = ImGui::Button(label ? label : action.title(scope).c_str());
   ImGui::EndDisabled();
@@ -781,14 +782,14 @@ void draw_action_button(Scope& scope, const Action& action, const Skin& skin, co
   if (clicked) perform(action, scope);
 }
 
-void draw_action_button(Scope& scope, const Action& action, Icon icon, Color32 icon_color, const Skin& skin,
+void draw_action_button(AppState& scope, const Action& action, Icon icon, Color32 icon_color, const Skin& skin,
                         const char* label) {
   const std::string title = label ? label : action.title(scope);
   const bool enabled = applies(action, scope);
   if (icon_button(title.c_str(), icon, icon_color, enabled, help_with_key(action, scope), skin)) perform(action, scope);
 }
 
-std::vector<KeyLine> window_keys(const Scope& scope) {
+std::vector<KeyLine> window_keys(const AppState& scope) {
   std::vector<KeyLine> lines;
   for (const std::span<const Workspace> group : workspace_groups()) {
     std::string titles;
@@ -820,14 +821,14 @@ Chord group_key(const Workspace& workspace) {
   return {.key = static_cast<Key>(static_cast<int>(Key::digit_1) + place)};
 }
 
-void show_workspace(Scope& scope, const Workspace& workspace) {
+void show_workspace(AppState& scope, const Workspace& workspace) {
   scope.layout.workspace = &workspace;
   scope.focus_workspace = true;
 }
 
-WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Skin& skin) {
+WorkspaceContext context_of(AppState& scope, TextureStore& textures, const Skin& skin) {
   return {.maps = shown_maps(scope),
-          .live = live_look(scope),
+          .live = live_inspection(scope),
           .views = scope.views,
           .config = shown_run(scope).config,
           .curves = shown_curves(scope),

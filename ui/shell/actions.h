@@ -13,7 +13,7 @@
 #include "base/input.h"
 #include "base/pointed.h"
 #include "base/translation.h"
-#include "shell/scope.h"
+#include "shell/app_state.h"
 #include "widgets/row.h"
 
 namespace attnscope {
@@ -23,13 +23,13 @@ class ActionText {
  public:
   constexpr ActionText(const char* fixed) : fixed_(fixed) {}
   // Its function gives it in the window's language.
-  constexpr ActionText(std::string (*made)(const Scope&)) : made_(made) {}
+  constexpr ActionText(std::string (*made)(const AppState&)) : made_(made) {}
   const char* fixed() const { return fixed_; }  // in English; null: it depends
-  std::string operator()(const Scope& scope) const { return made_ ? made_(scope) : tr(fixed_); }
+  std::string operator()(const AppState& scope) const { return made_ ? made_(scope) : tr(fixed_); }
 
  private:
   const char* fixed_ = nullptr;
-  std::string (*made_)(const Scope&) = nullptr;
+  std::string (*made_)(const AppState&) = nullptr;
 };
 
 enum class Menu { file, edit, run, exports, view, lessons, help };
@@ -42,7 +42,7 @@ inline constexpr std::array menus = {
 };
 
 // How far a key reaches into what else the keyboard is used for.
-enum class Reach {
+enum class ShortcutContext {
   everywhere,    // over dialogs too
   typing,        // while text is typed
   window,        // while neither is
@@ -52,7 +52,7 @@ enum class Reach {
 
 struct Shortcut {
   std::optional<Chord> chord = {};  // no two share one
-  Reach reach = Reach::window;
+  ShortcutContext reach = ShortcutContext::window;
   std::optional<Chord> also = {};  // another, where the open workspace has no use for it
 };
 
@@ -66,13 +66,13 @@ struct MenuPlace {
 };
 
 // On what the right button offers it.
-class Things {
+class HoverTargets {
  public:
-  constexpr Things() = default;
-  constexpr Things(std::initializer_list<Thing> things) {
-    for (const Thing thing : things) bits_ |= 1U << static_cast<unsigned>(thing);
+  constexpr HoverTargets() = default;
+  constexpr HoverTargets(std::initializer_list<HoverTarget> things) {
+    for (const HoverTarget thing : things) bits_ |= 1U << static_cast<unsigned>(thing);
   }
-  constexpr bool has(Thing thing) const { return (bits_ >> static_cast<unsigned>(thing) & 1U) != 0; }
+  constexpr bool has(HoverTarget thing) const { return (bits_ >> static_cast<unsigned>(thing) & 1U) != 0; }
   constexpr bool empty() const { return bits_ == 0; }
 
  private:
@@ -85,44 +85,44 @@ struct Action {
   ActionText help;        // while the mouse rests on it; also why it does not apply; see help_of
   Shortcut key;
   MenuPlace place;
-  void (*act)(Scope&);
-  bool (*applies)(const Scope&) = nullptr;  // null: always
-  bool (*is_on)(const Scope&) = nullptr;    // of what is switched on and off
-  Things things = {};
+  void (*act)(AppState&);
+  bool (*applies)(const AppState&) = nullptr;  // null: always
+  bool (*is_on)(const AppState&) = nullptr;    // of what is switched on and off
+  HoverTargets things = {};
 };
 
 std::span<const Action> actions();
 const Action& find_action(std::string_view name);  // there must be one
-bool applies(const Action& action, const Scope& scope);
+bool applies(const Action& action, const AppState& scope);
 
 // Its help, or why the window may not, where the run trains elsewhere.
-std::string help_of(const Action& action, const Scope& scope);
+std::string help_of(const Action& action, const AppState& scope);
 
 // What the keys do; once a frame, before anything is drawn.
-void handle_keys(Scope& scope, TextureStore& textures, const Skin& skin);
+void handle_keys(AppState& scope, TextureStore& textures, const Skin& skin);
 
-void draw_menu_items(Scope& scope, Menu menu, const Skin& skin);
-void draw_thing_items(Scope& scope, Thing thing, const Skin& skin);
+void draw_menu_items(AppState& scope, Menu menu, const Skin& skin);
+void draw_target_items(AppState& scope, HoverTarget thing, const Skin& skin);
 
 // A button that does it, with its help and its key as tooltip; `label` instead of its title, if one is given.
-void draw_action_button(Scope& scope, const Action& action, const Skin& skin, const char* label = nullptr);
-void draw_action_button(Scope& scope, const Action& action, Icon icon, Color32 icon_color, const Skin& skin,
+void draw_action_button(AppState& scope, const Action& action, const Skin& skin, const char* label = nullptr);
+void draw_action_button(AppState& scope, const Action& action, Icon icon, Color32 icon_color, const Skin& skin,
                         const char* label = nullptr);
 
 struct KeyLine {
   std::string keys;
   std::string what;
 };
-std::vector<KeyLine> window_keys(const Scope& scope);
+std::vector<KeyLine> window_keys(const AppState& scope);
 std::vector<KeyLine> workspace_keys();
 
 // ---- the workspaces
 
 // The number key of its group: goes to the group's first, then to the next one in it.
 Chord group_key(const Workspace& workspace);
-void show_workspace(Scope& scope, const Workspace& workspace);
+void show_workspace(AppState& scope, const Workspace& workspace);
 
 // What the open one is given.
-WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Skin& skin);
+WorkspaceContext context_of(AppState& scope, TextureStore& textures, const Skin& skin);
 
 }  // namespace attnscope

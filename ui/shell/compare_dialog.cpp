@@ -12,10 +12,10 @@
 #include "base/translation.h"
 #include "plain/comparison.h"
 #include "plain/pairs.h"
+#include "shell/app_state.h"
 #include "shell/comparing.h"
-#include "shell/looking.h"
 #include "shell/purposes.h"
-#include "shell/scope.h"
+#include "shell/sentence.h"
 #include "shell/training.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -26,7 +26,7 @@ namespace {
 constexpr const char* compare_popup = mark("Compare with…");
 
 // True when one was begun.
-bool draw_pairs(Scope& scope, const Skin& skin) {
+bool draw_pairs(AppState& scope, const Skin& skin) {
   bold_text(tr("Classic pairs"), skin);
   ImGui::SameLine(0, skin.px(8));
   dim_text(tr("both start from random weights and train in lockstep"), skin);
@@ -111,7 +111,7 @@ void draw_fields(ComparingView& view, const Skin& skin) {
 }
 
 // True when it was begun.
-bool draw_own(Scope& scope, const Skin& skin) {
+bool draw_own(AppState& scope, const Skin& skin) {
   ComparingView& view = scope.comparing;
   bold_text(tr("This configuration with other values in B"), skin);
   ImGui::SetNextItemWidth(skin.px(250));
@@ -136,7 +136,7 @@ bool draw_own(Scope& scope, const Skin& skin) {
 
 }  // namespace
 
-void draw_comparing(Scope& scope, const Skin& skin) {
+void draw_comparing(AppState& scope, const Skin& skin) {
   if (std::exchange(scope.comparing.asked, false)) ImGui::OpenPopup(tr_label(compare_popup));
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});

@@ -12,7 +12,7 @@
 #include "base/translation.h"
 #include "plain/comparison.h"
 #include "shell/actions.h"
-#include "shell/scope.h"
+#include "shell/app_state.h"
 #include "shell/timeline.h"
 #include "shell/training.h"
 #include "widgets/row.h"
@@ -24,14 +24,14 @@ namespace attnscope {
 namespace {
 
 // The step that A's recorded frame is of, in B's history; null: nothing was recorded of the sentence there.
-const Frame* frame_beside(const Scope& scope) {
+const Frame* frame_beside(const AppState& scope) {
   const PinnedSentence* sentence = scope.other->history.find(scope.layout.sentence);
   if (!sentence || sentence->frames.empty()) return nullptr;
   return &sentence->frames[nearest_frame(sentence->frames, static_cast<double>(scope.timeline.past.snapshot->step))];
 }
 
 struct OtherReceiver {
-  Scope& scope;
+  AppState& scope;
 
   void operator()(RunOpened& opened) {
     scope.progress.reset();
@@ -64,7 +64,7 @@ struct OtherReceiver {
   }
 };
 
-std::vector<FieldDifference> present_differences(const Scope& scope) {
+std::vector<FieldDifference> present_differences(const AppState& scope) {
   return differences(scope.run.config, scope.other->run.config);
 }
 
@@ -83,7 +83,7 @@ constexpr std::array side_texts = {
              mark("Every workspace shows both runs side by side, and their difference.")},
 };
 
-void draw_sides(Scope& scope, const Skin& skin) {
+void draw_sides(AppState& scope, const Skin& skin) {
   for (const SideText& text : side_texts) {
     const std::string name = text.side == RunSide::difference ? "" : "  " + side_name(scope, text.side);
     const std::string title = fmt::format("{}{}###side{}", text.title, name, static_cast<int>(text.side));
@@ -95,71 +95,71 @@ void draw_sides(Scope& scope, const Skin& skin) {
 
 }  // namespace
 
-bool can_compare(const Scope& scope) {
+bool can_compare(const AppState& scope) {
   return may_replace(scope) && has_run(scope) && scope.status.activity != Activity::preparing;
 }
 
-bool is_comparing(const Scope& scope) {
+bool is_comparing(const AppState& scope) {
   return scope.other.has_value();
 }
 
-bool can_keep_side(const Scope& scope) {
+bool can_keep_side(const AppState& scope) {
   return is_comparing(scope) && can_compare(scope);
 }
 
-void ask_for_comparison(Scope& scope) {
+void ask_for_comparison(AppState& scope) {
   if (!can_compare(scope)) return;
   scope.comparing.asked = true;
   scope.comparing.a = scope.run.config;
   scope.comparing.b = scope.other ? scope.other->run.config : scope.edited;
 }
 
-void compare_with_run(Scope& scope, const std::string& path) {
+void compare_with_run(AppState& scope, const std::string& path) {
   if (can_compare(scope)) scope.commands.push_back(Compare{.other = path});
 }
 
-void compare_configurations(Scope& scope, const Config& a, const Config& b) {
+void compare_configurations(AppState& scope, const Config& a, const Config& b) {
   if (!can_compare(scope)) return;
   scope.commands.push_back(Compare{.other = b, .anew = a});
   scope.commands.push_back(Train{});
 }
 
-void keep_side(Scope& scope, RunSide side) {
+void keep_side(AppState& scope, RunSide side) {
   if (can_keep_side(scope)) scope.commands.push_back(EndComparison{.other_stays = side == RunSide::b});
 }
 
-void show_side(Scope& scope, RunSide side) {
+void show_side(AppState& scope, RunSide side) {
   scope.comparing.side = side;
   scope.focus_workspace = true;
 }
 
-void show_next_side(Scope& scope) {
+void show_next_side(AppState& scope) {
   show_side(scope,
             static_cast<RunSide>((static_cast<int>(scope.comparing.side) + 1) % static_cast<int>(side_texts.size())));
 }
 
-std::string side_name(const Scope& scope, RunSide side) {
+std::string side_name(const AppState& scope, RunSide side) {
   const std::vector<FieldDifference> differing = present_differences(scope);
   const bool b = side == RunSide::b;
   return differing.empty() ? (b ? scope.other->run : scope.run).name : b ? name_of_b(differing) : name_of_a(differing);
 }
 
-std::string comparison_title(const Scope& scope) {
+std::string comparison_title(const AppState& scope) {
   return title_of(present_differences(scope));
 }
 
-std::string comparison_note(const Scope& scope) {
+std::string comparison_note(const AppState& scope) {
   if (std::string why = other_batches(scope.run.config, scope.other->run.config); !why.empty()) return why;
   const std::int64_t a = scope.status.step, b = scope.other->status.step;
   if (std::abs(a - b) <= 1) return {};
   return trf("{} is {} steps behind; Train will bring it level first.", a < b ? "A" : "B", grouped(std::abs(a - b)));
 }
 
-void receive(Scope& scope, OfOther& event) {
+void receive(AppState& scope, OfOther& event) {
   std::visit(OtherReceiver{scope}, event.what);
 }
 
-void receive(Scope& scope, const ComparisonEnded& ended) {
+void receive(AppState& scope, const ComparisonEnded& ended) {
   if (!scope.other) return;
   OtherRun other = *std::exchange(scope.other, std::nullopt);
   scope.comparing.side = RunSide::a;
@@ -175,20 +175,20 @@ void receive(Scope& scope, const ComparisonEnded& ended) {
   show_present(scope);
 }
 
-void receive_other(Scope& scope, std::shared_ptr<const Snapshot> snapshot) {
+void receive_other(AppState& scope, std::shared_ptr<const Snapshot> snapshot) {
   if (!scope.other || !snapshot || snapshot->run != scope.other->run.run) return;
   OtherRun& other = *scope.other;
-  if (snapshot == other.newest.snapshot || snapshot == other.look.snapshot) return;
+  if (snapshot == other.newest.snapshot || snapshot == other.inspection.snapshot) return;
   const bool decoded = snapshot->is_whole();
   if (snapshot->recorded_weights) {
-    if (decoded) other.look = {std::move(snapshot), ++scope.versions};
+    if (decoded) other.inspection = {std::move(snapshot), ++scope.versions};
     return;
   }
   other.newest = {std::move(snapshot), ++scope.versions};
   if (decoded) other.complete = other.newest;
 }
 
-void settle_other(Scope& scope) {
+void settle_other(AppState& scope) {
   if (!scope.other) return;
   Shown& past = scope.other->past;
   const Frame* frame = scope.timeline.past.snapshot ? frame_beside(scope) : nullptr;
@@ -197,11 +197,11 @@ void settle_other(Scope& scope) {
     return;
   }
   if (past.snapshot != *frame) past = {*frame, ++scope.versions};
-  past.look_comes = std::ranges::binary_search(scope.other->status.recorded_weights, past.snapshot->step) &&
-                    past.snapshot->step == scope.timeline.past.snapshot->step;
+  past.inspection_comes = std::ranges::binary_search(scope.other->status.recorded_weights, past.snapshot->step) &&
+                          past.snapshot->step == scope.timeline.past.snapshot->step;
 }
 
-void draw_comparison_bar(Scope& scope, const Skin& skin) {
+void draw_comparison_bar(AppState& scope, const Skin& skin) {
   if (!scope.other) return;
   ImGui::PushID("comparison");
   draw_sides(scope, skin);
@@ -225,7 +225,7 @@ void draw_comparison_bar(Scope& scope, const Skin& skin) {
   ImGui::PopID();
 }
 
-void draw_difference(Scope& scope, TextureStore& textures, const Skin& skin) {
+void draw_difference(AppState& scope, TextureStore& textures, const Skin& skin) {
   const DifferenceView* view = find_difference_view(scope.layout.workspace->name);
   if (!view) {
     const std::string note =

@@ -8,8 +8,8 @@
 
 #include "base/translation.h"
 #include "shell/actions.h"
+#include "shell/app_state.h"
 #include "shell/glossary.h"
-#include "shell/scope.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -19,7 +19,7 @@ constexpr const char* context_popup = "context";
 constexpr std::size_t most_terms = 4;
 
 bool says_anything(const Pointed& pointed) {
-  return pointed.thing != Thing::label || !terms_of(pointed).empty();
+  return pointed.thing != HoverTarget::label || !terms_of(pointed).empty();
 }
 
 // The right button was let go without a drag, over something.
@@ -28,7 +28,7 @@ std::optional<Pointed> asked_about() {
   if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) || !ImGui::IsMouseReleased(ImGuiMouseButton_Right)) return {};
   const ImGuiIO& io = ImGui::GetIO();
   if (io.MouseDragMaxDistanceSqr[ImGuiMouseButton_Right] > still) return {};
-  const std::optional<Pointed> pointed = pointed_thing();
+  const std::optional<Pointed> pointed = hovered_target();
   return pointed && says_anything(*pointed) ? pointed : std::nullopt;
 }
 
@@ -39,7 +39,7 @@ void draw_heading(const Pointed& pointed, const Skin& skin) {
   ImGui::Separator();
 }
 
-void draw_terms(Scope& scope, const Pointed& pointed) {
+void draw_terms(AppState& scope, const Pointed& pointed) {
   const std::vector<const Term*> terms = terms_of(pointed);
   if (terms.empty()) return;
   ImGui::Separator();
@@ -61,16 +61,16 @@ std::vector<const Term*> terms_of(const Pointed& pointed) {
   return terms;
 }
 
-std::optional<Pointed> thing_at_keyboard() {
+std::optional<Pointed> target_at_keyboard() {
   const bool walks = ImGui::GetIO().NavVisible;
-  for (const auto& thing : {walks ? focused_thing() : std::nullopt, chosen_thing(), pointed_thing()})
+  for (const auto& thing : {walks ? focused_target() : std::nullopt, chosen_target(), hovered_target()})
     if (thing && says_anything(*thing)) return thing;
   return {};
 }
 
-void draw_context_menu(Scope& scope, const Skin& skin) {
+void draw_context_menu(AppState& scope, const Skin& skin) {
   const bool by_key = std::exchange(scope.context_menu.asked, false);
-  if (std::optional<Pointed> asked = by_key ? thing_at_keyboard() : asked_about()) {
+  if (std::optional<Pointed> asked = by_key ? target_at_keyboard() : asked_about()) {
     scope.context_menu.about = std::move(asked);
     ImGui::OpenPopup(context_popup);
   }
@@ -79,7 +79,7 @@ void draw_context_menu(Scope& scope, const Skin& skin) {
   if (!ImGui::BeginPopup(context_popup)) return;
   const Pointed pointed = *scope.context_menu.about;
   draw_heading(pointed, skin);
-  draw_thing_items(scope, pointed.thing, skin);
+  draw_target_items(scope, pointed.thing, skin);
   draw_terms(scope, pointed);
   ImGui::EndPopup();
 }

@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-struct Scope;
+struct AppState;
 
 // What the menu is about, from when it is opened.
 struct ContextMenu {
@@ -23,9 +23,10 @@ std::vector<const Term*> terms_of(const Pointed& pointed);
 
 // What the key asks about: the control that the keyboard walks through, or the cell that is chosen, or else what the
 // mouse is over.
-std::optional<Pointed> thing_at_keyboard();
+std::optional<Pointed> target_at_keyboard();
 
-// Opens it where the right button was let go or at what the key asked about, and draws it; once a frame, after what it may be about.
-void draw_context_menu(Scope& scope, const Skin& skin);
+// Opens it where the right button was let go or at what the key asked about, and draws it; once a frame, after what it
+// may be about.
+void draw_context_menu(AppState& scope, const Skin& skin);
 
 }  // namespace attnscope

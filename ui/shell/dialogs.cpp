@@ -44,7 +44,7 @@ void draw_key_line(const char* keys, const char* what, const Skin& skin) {
 }
 
 // Three columns: the window's keys, then those of the workspaces, and the mouse.
-void draw_key_columns(const Scope& scope, const Skin& skin) {
+void draw_key_columns(const AppState& scope, const Skin& skin) {
   const WithFont small(skin.fonts.small);
   const std::vector<KeyLine> window = window_keys(scope), workspaces = workspace_keys();
   const auto draw_lines = [&](std::span<const KeyLine> lines) {
@@ -67,7 +67,7 @@ void draw_key_columns(const Scope& scope, const Skin& skin) {
   ImGui::EndGroup();
 }
 
-void draw_help(Scope& scope, const Skin& skin) {
+void draw_help(AppState& scope, const Skin& skin) {
   if (scope.show_help && !ImGui::IsPopupOpen(tr_label("Keys and mouse"))) ImGui::OpenPopup(tr_label("Keys and mouse"));
   center_next_window();
   if (!ImGui::BeginPopupModal(tr_label("Keys and mouse"), &scope.show_help, ImGuiWindowFlags_AlwaysAutoResize)) return;
@@ -81,12 +81,12 @@ void draw_help(Scope& scope, const Skin& skin) {
   ImGui::EndPopup();
 }
 
-void train_on(Scope& scope, const std::string& path) {
+void train_on(AppState& scope, const std::string& path) {
   scope.edited.corpus.source = path;
   scope.edited.corpus.target.clear();
 }
 
-void draw_dropped(Scope& scope, const Skin& skin) {
+void draw_dropped(AppState& scope, const Skin& skin) {
   if (!scope.dropped_file.empty() && !ImGui::IsPopupOpen(tr_label("Train on this file?"))) {
     ImGui::OpenPopup(tr_label("Train on this file?"));
   }
@@ -143,7 +143,7 @@ bool draw_field(const char* name, const char* hint, std::string& text, ImGuiInpu
                                   flags | ImGuiInputTextFlags_EnterReturnsTrue);
 }
 
-void draw_attaching(Scope& scope, const Skin& skin) {
+void draw_attaching(AppState& scope, const Skin& skin) {
   AttachDialog& dialog = scope.attaching;
   const char* title = tr_label("Attach to a run training elsewhere");
   if (dialog.open && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
@@ -186,14 +186,14 @@ void wish_for_service(ServeDialog& dialog, Requests& requests, const Skin& skin)
 void show_service(Service service, ServeDialog& dialog, Requests& requests, const Skin& skin) {
   draw_field(tr("address"), "", service.address, ImGuiInputTextFlags_ReadOnly, skin);
   if (!service.token.empty()) draw_field(tr("password"), "", service.token, ImGuiInputTextFlags_ReadOnly, skin);
-  ImGui::TextUnformatted(trf("{} watching", service.watchers).c_str());
+  ImGui::TextUnformatted(trf("{} watching", service.clients).c_str());
   ImGui::Spacing();
   if (!ImGui::Button(tr_label("Stop serving"))) return;
   requests.stop_serving = true;
   dialog.open = false;
 }
 
-void draw_serving(Scope& scope, const Skin& skin) {
+void draw_serving(AppState& scope, const Skin& skin) {
   ServeDialog& dialog = scope.serving;
   const char* title = tr_label("Let others watch this run");
   if (dialog.open && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
@@ -210,7 +210,7 @@ void draw_serving(Scope& scope, const Skin& skin) {
   ImGui::EndPopup();
 }
 
-void draw_export_menu(Scope& scope, const Skin& skin) {
+void draw_export_menu(AppState& scope, const Skin& skin) {
   if (std::exchange(scope.exports.menu_asked, false)) ImGui::OpenPopup("export");
   center_next_window();
   if (!ImGui::BeginPopup("export")) return;
@@ -220,32 +220,32 @@ void draw_export_menu(Scope& scope, const Skin& skin) {
 
 // What the answer "all the same" does.
 struct GiveUp {
-  Scope& scope;
+  AppState& scope;
 
   void operator()(Reset wanted) {
-    wanted.though_unkept = true;
+    wanted.discard_unsaved = true;
     scope.commands.emplace_back(std::move(wanted));
   }
   void operator()(OpenRun wanted) {
-    wanted.though_unkept = true;
+    wanted.discard_unsaved = true;
     scope.commands.emplace_back(std::move(wanted));
   }
   void operator()(const KeepRun&) { scope.requests.end = true; }
 };
 
-void draw_not_kept(Scope& scope, const Skin& skin) {
+void draw_not_kept(AppState& scope, const Skin& skin) {
   const char* title = tr_label("Unsaved run");
-  if (scope.not_kept && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
+  if (scope.not_saved && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
   center_next_window();
   if (!ImGui::BeginPopupModal(title, nullptr, ImGuiWindowFlags_AlwaysAutoResize)) return;
-  if (!scope.not_kept) {
+  if (!scope.not_saved) {
     ImGui::CloseCurrentPopup();
     return ImGui::EndPopup();
   }
-  const bool quitting = std::holds_alternative<KeepRun>(scope.not_kept->wanted);
+  const bool quitting = std::holds_alternative<KeepRun>(scope.not_saved->wanted);
   ImGui::PushTextWrapPos(skin.px(460));
   plain_text(trf("The current run (step {}) could not be saved automatically: {}.", grouped(scope.status.step),
-                 scope.not_kept->why));
+                 scope.not_saved->why));
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
   const bool stay = ImGui::Button(tr_label("Stay")) || key_pressed(Key::escape);
@@ -256,9 +256,9 @@ void draw_not_kept(Scope& scope, const Skin& skin) {
   ImGui::SameLine();
   const bool give_up = ImGui::Button(quitting ? tr_label("Quit anyway") : tr_label("Discard the run"));
   help_tooltip(tr("Everything learned since the last save is lost."), skin);
-  if (give_up) std::visit(GiveUp{scope}, scope.not_kept->wanted);
+  if (give_up) std::visit(GiveUp{scope}, scope.not_saved->wanted);
   if (stay || elsewhere || give_up) {
-    scope.not_kept.reset();
+    scope.not_saved.reset();
     ImGui::CloseCurrentPopup();
   }
   ImGui::EndPopup();
@@ -267,7 +267,7 @@ void draw_not_kept(Scope& scope, const Skin& skin) {
 
 }  // namespace
 
-void draw_dialogs(Scope& scope, const Skin& skin) {
+void draw_dialogs(AppState& scope, const Skin& skin) {
   draw_choosing(scope, skin);
   draw_not_kept(scope, skin);
   draw_export_menu(scope, skin);

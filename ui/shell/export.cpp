@@ -25,7 +25,7 @@ namespace fs = std::filesystem;  // paths as text alone
 constexpr std::size_t most_on_their_way = 3;
 
 // Whether the level "Head" draws that head now, alone or mixed with others, in pieces or in words.
-bool draws(const Scope& scope, const HeadPlace& place, const Shown& shown) {
+bool draws(const AppState& scope, const HeadPlace& place, const Shown& shown) {
   const AttentionView& view = scope.views.of<AttentionView>();
   const HeadMap& drawn = view.map;
   return scope.layout.workspace->name == "attention" && view.level == AttentionLevel::head &&
@@ -33,7 +33,7 @@ bool draws(const Scope& scope, const HeadPlace& place, const Shown& shown) {
          !drawn.pending;
 }
 
-std::optional<WorkspaceNumbers> selected_map(const Scope& scope) {
+std::optional<WorkspaceNumbers> selected_map(const AppState& scope) {
   if (scope.other && scope.comparing.side == RunSide::difference) {
     const DifferenceView* both = find_difference_view(scope.layout.workspace->name);
     return both && both->numbers ? both->numbers(scope.views) : std::nullopt;
@@ -49,11 +49,11 @@ std::optional<WorkspaceNumbers> selected_map(const Scope& scope) {
     const HeadMap& drawn = view.map;
     return WorkspaceNumbers{drawn.map, drawn.row_labels, drawn.col_labels, map_name(drawn, snapshot.model)};
   }
-  return WorkspaceNumbers{*map_at(snapshot, place), pieces_of(row_tokens(snapshot, place.part)),
-                          pieces_of(col_tokens(snapshot, place.part)), head_name(place, snapshot.model)};
+  return WorkspaceNumbers{*map_at(snapshot, place), texts_of(row_tokens(snapshot, place.part)),
+                          texts_of(col_tokens(snapshot, place.part)), head_name(place, snapshot.model)};
 }
 
-void write_numbers(Scope& scope, const std::string& path, bool replace, decltype(matrix_csv)* text) {
+void write_numbers(AppState& scope, const std::string& path, bool replace, decltype(matrix_csv)* text) {
   const auto map = selected_map(scope);
   if (map) scope.commands.push_back(WriteFile{path, text(map->matrix, map->rows, map->cols), replace});
 }
@@ -62,13 +62,13 @@ std::string film_path(const FilmOrder& film) {
   return (fs::path(film.folder) / fmt::format("film-{:05}.png", film.drawn + 1)).string();
 }
 
-void end_film(Scope& scope, Severity severity, const std::string& text) {
+void end_film(AppState& scope, Severity severity, const std::string& text) {
   scope.exports.film.reset();
   show_present(scope);
   notify(scope, severity, text);
 }
 
-std::optional<PictureOrder> next_of_film(Scope& scope) {
+std::optional<PictureOrder> next_of_film(AppState& scope) {
   FilmOrder& film = *scope.exports.film;
   if (film.drawn == film.frames.size() || film.drawn - film.written >= most_on_their_way) return std::nullopt;
   const PinnedSentence* sentence = recorded_sentence(scope);
@@ -85,7 +85,7 @@ std::optional<PictureOrder> next_of_film(Scope& scope) {
   return PictureOrder{.path = film_path(film), .replace = film.replace};
 }
 
-void end_if_written(Scope& scope) {
+void end_if_written(AppState& scope) {
   const FilmOrder& film = *scope.exports.film;
   if (film.written < film.frames.size()) return;
   end_film(scope, Severity::info,
@@ -93,7 +93,7 @@ void end_if_written(Scope& scope) {
                              : trf("Saved {} pictures in {}", film.written, film.folder));
 }
 
-void film_written(Scope& scope, const FileWritten& written) {
+void film_written(AppState& scope, const FileWritten& written) {
   FilmOrder& film = *scope.exports.film;
   if (!written.error.empty()) {
     return end_film(scope, Severity::error, trf("The film could not be saved: {}", written.error));
@@ -102,76 +102,76 @@ void film_written(Scope& scope, const FileWritten& written) {
   end_if_written(scope);
 }
 
-bool is_of_film(const Scope& scope, const std::string& path) {
+bool is_of_film(const AppState& scope, const std::string& path) {
   return scope.exports.film && fs::path(path).parent_path() == fs::path(scope.exports.film->folder);
 }
 
 }  // namespace
 
-bool can_take_picture(const Scope& scope) {
+bool can_take_picture(const AppState& scope) {
   return scope.exports.area.high.x > scope.exports.area.low.x && !scope.exports.film;
 }
 
-void order_png(Scope& scope, const std::string& path, bool replace) {
+void order_png(AppState& scope, const std::string& path, bool replace) {
   scope.exports.picture = {.path = path, .replace = replace};
 }
 
-void order_svg(Scope& scope, const std::string& path, bool replace) {
+void order_svg(AppState& scope, const std::string& path, bool replace) {
   scope.exports.picture = {.path = path, .replace = replace, .vector = true};
 }
 
-void order_handout(Scope& scope, const std::string& path, bool replace) {
+void order_handout(AppState& scope, const std::string& path, bool replace) {
   scope.exports.picture = {.path = path, .replace = replace, .vector = true, .handout = true};
 }
 
-void copy_workspace(Scope& scope) {
+void copy_workspace(AppState& scope) {
   scope.exports.picture = PictureOrder{.clipboard = true};
 }
 
-bool has_numbers(const Scope& scope) {
+bool has_numbers(const AppState& scope) {
   return selected_map(scope).has_value();
 }
 
-std::string numbers_name(const Scope& scope) {
+std::string numbers_name(const AppState& scope) {
   std::string name = selected_map(scope)->title;
   std::ranges::replace(name, ' ', '-');
   return name;
 }
 
-void write_csv(Scope& scope, const std::string& path, bool replace) {
+void write_csv(AppState& scope, const std::string& path, bool replace) {
   write_numbers(scope, path, replace, matrix_csv);
 }
 
-void write_json(Scope& scope, const std::string& path, bool replace) {
+void write_json(AppState& scope, const std::string& path, bool replace) {
   write_numbers(scope, path, replace, matrix_json);
 }
 
-void copy_numbers(Scope& scope) {
+void copy_numbers(AppState& scope) {
   const auto map = selected_map(scope);
   if (!map) return;
   ImGui::SetClipboardText(matrix_csv(map->matrix, map->rows, map->cols).c_str());
   notify(scope, Severity::info, trf("Copied the numbers of {}", map->title));
 }
 
-bool can_film(const Scope& scope) {
+bool can_film(const AppState& scope) {
   return recorded_sentence(scope) != nullptr && !scope.exports.film;
 }
 
-void order_film(Scope& scope, const std::string& folder, bool replace) {
+void order_film(AppState& scope, const std::string& folder, bool replace) {
   const PinnedSentence* sentence = recorded_sentence(scope);
   if (!sentence) return;
   scope.exports.film = FilmOrder{folder, replace, sentence->frames};
   scope.timeline.playing = false;
 }
 
-void stop_film(Scope& scope) {
+void stop_film(AppState& scope) {
   if (!scope.exports.film) return;
   FilmOrder& film = *scope.exports.film;
   film.frames.resize(film.drawn);  // those that are drawn are still written
   end_if_written(scope);
 }
 
-void receive(Scope& scope, const FileWritten& written) {
+void receive(AppState& scope, const FileWritten& written) {
   if (is_of_film(scope, written.path)) return film_written(scope, written);
   if (written.error.empty()) {
     notify(scope, Severity::info, "Wrote " + written.path);
@@ -180,7 +180,7 @@ void receive(Scope& scope, const FileWritten& written) {
   }
 }
 
-void picture_copied(Scope& scope, const std::string& error) {
+void picture_copied(AppState& scope, const std::string& error) {
   if (error.empty()) {
     notify(scope, Severity::info, tr("Copied a picture of the workspace"));
   } else {
@@ -188,7 +188,7 @@ void picture_copied(Scope& scope, const std::string& error) {
   }
 }
 
-std::optional<PictureOrder> next_picture(Scope& scope) {
+std::optional<PictureOrder> next_picture(AppState& scope) {
   std::optional<PictureOrder> next = std::exchange(scope.exports.picture, std::nullopt);
   if (!next && scope.exports.film) next = next_of_film(scope);
   scope.exports.taking = next.has_value();
@@ -196,7 +196,7 @@ std::optional<PictureOrder> next_picture(Scope& scope) {
   return next;
 }
 
-void deliver(Scope& scope, const PictureOrder& order, std::string bytes) {
+void deliver(AppState& scope, const PictureOrder& order, std::string bytes) {
   scope.exports.taking = scope.exports.captioned = false;
   if (order.clipboard) {
     scope.requests.copy_picture = std::move(bytes);

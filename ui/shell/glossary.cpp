@@ -12,8 +12,8 @@
 #include "base/input.h"
 #include "base/translation.h"
 #include "shell/actions.h"
+#include "shell/app_state.h"
 #include "shell/panels.h"
-#include "shell/scope.h"
 #include "shell/term_pictures.h"
 #include "widgets/words.h"
 #include "workspaces/workspaces.h"
@@ -68,7 +68,7 @@ void draw_list(GlossaryView& view, float width, float height, const Skin& skin) 
   ImGui::EndGroup();
 }
 
-void show(Scope& scope, std::string_view name) {
+void show(AppState& scope, std::string_view name) {
   scope.glossary.open = false;
   const auto is_setting = [&](const ConfigField& field) { return field.key == name; };
   if (std::ranges::any_of(config_fields(), is_setting)) return show_field(scope, name);
@@ -76,7 +76,7 @@ void show(Scope& scope, std::string_view name) {
   show_workspace(scope, of_view ? *of_view : *find_workspace(name));
 }
 
-void draw_term(Scope& scope, const Term& term, float height, const Skin& skin) {
+void draw_term(AppState& scope, const Term& term, float height, const Skin& skin) {
   ImGui::BeginChild("term", {0, height});
   bold_text(tr(term.name), skin);
   ImGui::Spacing();
@@ -101,12 +101,12 @@ void draw_term(Scope& scope, const Term& term, float height, const Skin& skin) {
 
 }  // namespace
 
-void open_glossary(Scope& scope, std::string_view name) {
+void open_glossary(AppState& scope, std::string_view name) {
   const auto found = std::ranges::find(glossary(), name, &Term::name);
   scope.glossary = {.open = true, .typed = {}, .chosen = static_cast<int>(found - glossary().begin()), .scrolls = true};
 }
 
-void draw_glossary(Scope& scope, const Skin& skin) {
+void draw_glossary(AppState& scope, const Skin& skin) {
   const char* title = tr_label("Glossary");
   GlossaryView& view = scope.glossary;
   if (view.open && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);

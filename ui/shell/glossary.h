@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-struct Scope;
+struct AppState;
 
 struct GlossaryView {
   bool open = false;
@@ -20,8 +20,8 @@ struct GlossaryView {
 };
 
 // Opens it at that term, which there must be.
-void open_glossary(Scope& scope, std::string_view name);
+void open_glossary(AppState& scope, std::string_view name);
 
-void draw_glossary(Scope& scope, const Skin& skin);
+void draw_glossary(AppState& scope, const Skin& skin);
 
 }  // namespace attnscope

@@ -36,7 +36,7 @@ class Page {
   std::string html_;
 };
 
-void add_part(Page& page, const Scope& scope, LessonPart part, const Words& words) {
+void add_part(Page& page, const AppState& scope, LessonPart part, const Words& words) {
   page.element("h2", part_title(scope, part));
   page.element("p", in_language(scope, words));
 }
@@ -56,7 +56,7 @@ std::string svg_line(const CurveFigure& figure, const std::vector<double>& curve
 }
 
 // The axes to draw on, with the guess dashed and the truth whole where there are any.
-std::string curve_svg(const Scope& scope, const Prediction& prediction, const Expectation& guess,
+std::string curve_svg(const AppState& scope, const Prediction& prediction, const Expectation& guess,
                       const Expectation* truth) {
   constexpr double width = 420, height = 200, middle_of_text = 4;
   const CurveFigure figure{{56, 10}, {width - 4, 160}, prediction};
@@ -74,7 +74,7 @@ std::string curve_svg(const Scope& scope, const Prediction& prediction, const Ex
   return svg + "</svg>\n";
 }
 
-void add_curve(Page& page, const Scope& scope, const Prediction& prediction, const Expectation* truth) {
+void add_curve(Page& page, const AppState& scope, const Prediction& prediction, const Expectation* truth) {
   if (prediction.kind != PredictionKind::curve) return;
   const Expectation& guess = lesson_progress(scope).guess;
   const VerdictWords words = verdict_words(scope);
@@ -87,7 +87,7 @@ void add_curve(Page& page, const Scope& scope, const Prediction& prediction, con
 }
 
 // The options as they are to be ticked, ordered or drawn.
-void add_prediction(Page& page, const Scope& scope, const Lesson& lesson) {
+void add_prediction(Page& page, const AppState& scope, const Lesson& lesson) {
   add_part(page, scope, LessonPart::prediction, lesson.prediction.text);
   const bool of_words =
       lesson.prediction.kind == PredictionKind::choose || lesson.prediction.kind == PredictionKind::order;
@@ -102,14 +102,14 @@ void add_prediction(Page& page, const Scope& scope, const Lesson& lesson) {
   if (!text.empty()) page.element("p", fmt::format("{}: {}", verdict_words(scope).yours, text));
 }
 
-void add_steps(Page& page, const Scope& scope, const Lesson& lesson) {
+void add_steps(Page& page, const AppState& scope, const Lesson& lesson) {
   page.element("h2", part_title(scope, LessonPart::touch));
   page.begin("ol");
   for (const LessonStep& step : lesson.steps) page.element("li", in_language(scope, step.text));
   page.end("ol");
 }
 
-void add_check(Page& page, const Scope& scope, const Lesson& lesson) {
+void add_check(Page& page, const AppState& scope, const Lesson& lesson) {
   page.element("h2", part_title(scope, LessonPart::check));
   const std::optional<Verdict> verdict = verdict_of(scope);
   if (verdict) {
@@ -122,7 +122,7 @@ void add_check(Page& page, const Scope& scope, const Lesson& lesson) {
   page.element("p", in_language(scope, lesson.found));
 }
 
-void add_lesson(Page& page, const Scope& scope, const Lesson& lesson) {
+void add_lesson(Page& page, const AppState& scope, const Lesson& lesson) {
   page.element("h1", in_language(scope, lesson.title));
   add_part(page, scope, LessonPart::question, lesson.question);
   add_prediction(page, scope, lesson);
@@ -133,13 +133,13 @@ void add_lesson(Page& page, const Scope& scope, const Lesson& lesson) {
   page.element("p", lesson.source, "class=\"source\"");
 }
 
-std::string caption(const Scope& scope) {
-  const Snapshot* look = shown_maps(scope).complete.snapshot.get();
+std::string caption(const AppState& scope) {
+  const Snapshot* inspection = shown_maps(scope).complete.snapshot.get();
   std::string text = tr(scope.layout.workspace->title);
-  if (!look) return text;
-  if (!look->source_text.empty()) text += fmt::format(". {}", look->source_text);
-  if (!look->output_text.empty()) text += fmt::format(" \u2192 {}", look->output_text);
-  return trf("{} (step {}, {})", text, grouped(look->step), shown_run(scope).name);
+  if (!inspection) return text;
+  if (!inspection->source_text.empty()) text += fmt::format(". {}", inspection->source_text);
+  if (!inspection->output_text.empty()) text += fmt::format(" \u2192 {}", inspection->output_text);
+  return trf("{} (step {}, {})", text, grouped(inspection->step), shown_run(scope).name);
 }
 
 // Without the line that declares a file of its own.
@@ -150,7 +150,7 @@ std::string_view element_of(std::string_view svg) {
 
 }  // namespace
 
-std::string handout_html(const Scope& scope, std::string_view svg) {
+std::string handout_html(const AppState& scope, std::string_view svg) {
   const Lesson* lesson = in_lesson(scope) ? &open_lesson(scope) : nullptr;
   const std::string title = lesson ? in_language(scope, lesson->title) : std::string(tr(scope.layout.workspace->title));
   const std::string_view code = language_codes[static_cast<std::size_t>(language_of(scope))];

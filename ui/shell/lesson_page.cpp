@@ -6,11 +6,11 @@
 #include <array>
 #include <numeric>
 
+#include "analysis/attention_measures.h"
 #include "lessons/curve_figure.h"
-#include "measures/attention_measures.h"
 #include "plain/clamped.h"
+#include "shell/app_state.h"
 #include "shell/lessons.h"
-#include "shell/scope.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 
@@ -78,18 +78,18 @@ constexpr std::array<Pair, static_cast<std::size_t>(Say::count)> texts = {{
     {"finished", "terminée"},
 }};
 
-const char* say(const Scope& scope, Say what) {
+const char* say(const AppState& scope, Say what) {
   return texts[static_cast<std::size_t>(what)][static_cast<std::size_t>(language_of(scope))];
 }
 
-void paragraph(const Scope& scope, const Words& words, const Skin& skin) {
+void paragraph(const AppState& scope, const Words& words, const Skin& skin) {
   wrapped_text(skin.theme.text, in_language(scope, words));
   ImGui::Spacing();
 }
 
 // ---- the prediction
 
-std::string option_text(const Scope& scope, const Prediction& prediction, int option) {
+std::string option_text(const AppState& scope, const Prediction& prediction, int option) {
   return in_language(scope, prediction.options[static_cast<std::size_t>(option)].text);
 }
 
@@ -115,7 +115,7 @@ bool draw_line(const std::string& text, bool chosen, const Skin& skin) {
   return clicked;
 }
 
-void draw_options(const Scope& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
+void draw_options(const AppState& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
   small_text(skin.theme.text_dim, say(scope, Say::choose_here), skin);
   for (int i = 0; i < static_cast<int>(prediction.options.size()); ++i) {
     ImGui::PushID(i);
@@ -127,7 +127,7 @@ void draw_options(const Scope& scope, const Prediction& prediction, Expectation&
   }
 }
 
-void draw_order(const Scope& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
+void draw_order(const AppState& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
   small_text(skin.theme.text_dim, say(scope, Say::order_here), skin);
   if (guess.order.size() != prediction.options.size()) {
     guess.order.resize(prediction.options.size());
@@ -144,7 +144,7 @@ void draw_order(const Scope& scope, const Prediction& prediction, Expectation& g
   }
 }
 
-void draw_number(const Scope& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
+void draw_number(const AppState& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
   small_text(skin.theme.text_dim, say(scope, Say::number_here), skin);
   if (!guess.made) guess.number = (prediction.from + prediction.to) / 2;
   ImGui::SetNextItemWidth(-1);
@@ -152,12 +152,12 @@ void draw_number(const Scope& scope, const Prediction& prediction, Expectation& 
                                     "%.2f", ImGuiSliderFlags_AlwaysClamp);
 }
 
-void draw_words(const Scope& scope, Expectation& guess, const Skin& skin) {
+void draw_words(const AppState& scope, Expectation& guess, const Skin& skin) {
   small_text(skin.theme.text_dim, say(scope, Say::mark_here), skin);
-  const Snapshot* look = scope.newest.snapshot.get();
-  if (!look) return;
+  const Snapshot* inspection = scope.newest.snapshot.get();
+  if (!inspection) return;
   int id = 0;
-  for (const WordSpan& word : words_of({look->typed().begin(), look->typed().end()})) {
+  for (const WordSpan& word : words_of({inspection->typed().begin(), inspection->typed().end()})) {
     ImGui::PushID(id++);
     if (draw_choice(word.text.c_str(), guess.word == word.text, "", skin)) {
       guess.word = word.text;
@@ -195,7 +195,7 @@ void draw_line_of(const CurveFigure& figure, const std::vector<double>& curve, b
 constexpr float below_plot = 34;  // what the axis across takes
 
 // The guess and, once it is known, the truth, between axes that say what they are.
-CurveFigure draw_plot_of(const Scope& scope, const Prediction& prediction, const Expectation& guess,
+CurveFigure draw_plot_of(const AppState& scope, const Prediction& prediction, const Expectation& guess,
                          const Expectation* truth, const Skin& skin) {
   small_text(skin.theme.text_dim, in_language(scope, prediction.up), skin);
   const ImVec2 corner = ImGui::GetCursorScreenPos();
@@ -221,7 +221,7 @@ CurveFigure draw_plot_of(const Scope& scope, const Prediction& prediction, const
 }
 
 // What a line of the plot is, with its mark.
-void draw_curve_key(const Scope& scope, Say what, const Skin& skin) {
+void draw_curve_key(const AppState& scope, Say what, const Skin& skin) {
   const bool is_truth = what == Say::truth;
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const Color32 color = is_truth ? skin.theme.warning : skin.theme.accent;
@@ -231,7 +231,7 @@ void draw_curve_key(const Scope& scope, Say what, const Skin& skin) {
   ImGui::Unindent(skin.px(14));
 }
 
-void draw_curve(const Scope& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
+void draw_curve(const AppState& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
   small_text(skin.theme.text_dim, say(scope, Say::curve_here), skin);
   ImGui::Spacing();  // what follows is the name of an axis
   if (guess.curve.empty()) guess.curve.assign(prediction.options.size(), (prediction.from + prediction.to) / 2);
@@ -244,7 +244,7 @@ void draw_curve(const Scope& scope, const Prediction& prediction, Expectation& g
   ImGui::Dummy({1, skin.px(below_plot)});
 }
 
-void draw_kept_guess(const Scope& scope, const Lesson& lesson, const Expectation& guess, const Skin& skin) {
+void draw_kept_guess(const AppState& scope, const Lesson& lesson, const Expectation& guess, const Skin& skin) {
   if (!guess.made) return small_text(skin.theme.text_dim, say(scope, Say::first_guess), skin);
   if (lesson.prediction.kind == PredictionKind::curve) return draw_curve_key(scope, Say::yours, skin);
   small_text(skin.theme.text_dim, say(scope, Say::yours), skin);
@@ -253,7 +253,7 @@ void draw_kept_guess(const Scope& scope, const Lesson& lesson, const Expectation
   wrapped_text(skin.theme.accent, text);
 }
 
-void draw_prediction(const Scope& scope, const Lesson& lesson, Expectation& guess, const Skin& skin) {
+void draw_prediction(const AppState& scope, const Lesson& lesson, Expectation& guess, const Skin& skin) {
   paragraph(scope, lesson.prediction.text, skin);
   switch (lesson.prediction.kind) {
     case PredictionKind::choose:
@@ -271,7 +271,7 @@ void draw_prediction(const Scope& scope, const Lesson& lesson, Expectation& gues
 
 // ---- touch, check, why
 
-void draw_steps(Scope& scope, const Lesson& lesson, const Skin& skin) {
+void draw_steps(AppState& scope, const Lesson& lesson, const Skin& skin) {
   const std::size_t next = next_step(scope);
   for (std::size_t i = 0; i < lesson.steps.size() && i <= next; ++i) {
     const LessonStep& step = lesson.steps[i];
@@ -285,13 +285,13 @@ void draw_steps(Scope& scope, const Lesson& lesson, const Skin& skin) {
   }
 }
 
-void draw_touch(Scope& scope, const Lesson& lesson, const Skin& skin) {
+void draw_touch(AppState& scope, const Lesson& lesson, const Skin& skin) {
   draw_kept_guess(scope, lesson, lesson_progress(scope).guess, skin);
   ImGui::Separator();
   draw_steps(scope, lesson, skin);
 }
 
-void draw_check(Scope& scope, const Lesson& lesson, const Skin& skin) {
+void draw_check(AppState& scope, const Lesson& lesson, const Skin& skin) {
   const Expectation& guess = lesson_progress(scope).guess;
   if (next_step(scope) < lesson.steps.size()) {
     small_text(skin.theme.warning, say(scope, Say::not_yet), skin);
@@ -318,7 +318,7 @@ void draw_check(Scope& scope, const Lesson& lesson, const Skin& skin) {
   paragraph(scope, lesson.found, skin);
 }
 
-void draw_why(const Scope& scope, const Lesson& lesson, const Skin& skin) {
+void draw_why(const AppState& scope, const Lesson& lesson, const Skin& skin) {
   paragraph(scope, lesson.why, skin);
   if (!lesson.formula.empty()) {
     const WithFont mono(skin.fonts.mono);
@@ -330,7 +330,7 @@ void draw_why(const Scope& scope, const Lesson& lesson, const Skin& skin) {
 
 // ---- the page
 
-void draw_parts(Scope& scope, const Skin& skin) {
+void draw_parts(AppState& scope, const Skin& skin) {
   for (int i = 0; i < lesson_parts; ++i) {
     const auto part = static_cast<LessonPart>(i);
     if (draw_choice(part_title(scope, part), lesson_progress(scope).part == part, "", skin)) show_part(scope, part);
@@ -338,7 +338,7 @@ void draw_parts(Scope& scope, const Skin& skin) {
   end_choices();
 }
 
-void draw_body(Scope& scope, const Lesson& lesson, const Skin& skin) {
+void draw_body(AppState& scope, const Lesson& lesson, const Skin& skin) {
   switch (lesson_progress(scope).part) {
     case LessonPart::question:
       return paragraph(scope, lesson.question, skin);
@@ -354,7 +354,7 @@ void draw_body(Scope& scope, const Lesson& lesson, const Skin& skin) {
 }
 
 // True when the reader leaves.
-bool draw_footer(Scope& scope, const Skin& skin) {
+bool draw_footer(AppState& scope, const Skin& skin) {
   const LessonPart part = lesson_progress(scope).part;
   ImGui::BeginDisabled(part == LessonPart::question);
   if (ImGui::Button(say(scope, Say::back))) move_part(scope, -1);
@@ -369,7 +369,7 @@ bool draw_footer(Scope& scope, const Skin& skin) {
   return ImGui::Button(say(scope, Say::leave));
 }
 
-void draw_open_lesson(Scope& scope, const Skin& skin) {
+void draw_open_lesson(AppState& scope, const Skin& skin) {
   const Lesson& lesson = open_lesson(scope);
   draw_wrapped_label(skin.fonts.bold, skin.theme.text, lesson.title.in(language_of(scope)), skin);
   draw_parts(scope, skin);
@@ -380,7 +380,7 @@ void draw_open_lesson(Scope& scope, const Skin& skin) {
   if (draw_footer(scope, skin)) leave_lesson(scope);
 }
 
-void draw_list(Scope& scope, const Skin& skin) {
+void draw_list(AppState& scope, const Skin& skin) {
   bold_text(say(scope, Say::lessons), skin);
   ImGui::SameLine();
   if (ImGui::SmallButton(say(scope, Say::leave))) return leave_lesson(scope);
@@ -399,11 +399,11 @@ void draw_list(Scope& scope, const Skin& skin) {
 
 }  // namespace
 
-const char* part_title(const Scope& scope, LessonPart part) {
+const char* part_title(const AppState& scope, LessonPart part) {
   return say(scope, static_cast<Say>(static_cast<int>(Say::question) + static_cast<int>(part)));
 }
 
-std::string guess_text(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
+std::string guess_text(const AppState& scope, const Prediction& prediction, const Expectation& guess) {
   switch (prediction.kind) {
     case PredictionKind::choose:
       return guess.option < 0 ? "" : option_text(scope, prediction, guess.option);
@@ -422,11 +422,11 @@ std::string guess_text(const Scope& scope, const Prediction& prediction, const E
   return "";
 }
 
-VerdictWords verdict_words(const Scope& scope) {
+VerdictWords verdict_words(const AppState& scope) {
   return {say(scope, Say::yours), say(scope, Say::right), say(scope, Say::wrong), say(scope, Say::truth)};
 }
 
-void draw_lesson_page(Scope& scope, const Skin& skin) {
+void draw_lesson_page(AppState& scope, const Skin& skin) {
   if (in_lesson(scope))
     draw_open_lesson(scope, skin);
   else

@@ -8,9 +8,9 @@
 #include "lessons/measures.h"
 #include "plain/clamped.h"
 #include "plain/split.h"
-#include "shell/departures.h"
-#include "shell/looking.h"
-#include "shell/scope.h"
+#include "shell/app_state.h"
+#include "shell/overrides.h"
+#include "shell/sentence.h"
 #include "shell/timeline.h"
 #include "shell/training.h"
 #include "workspaces/attention/inside_cards.h"
@@ -24,11 +24,11 @@
 namespace attnscope {
 namespace {
 
-const Snapshot* settled_look(const Scope& scope);
+const Snapshot* settled_snapshot(const AppState& scope);
 
 // ---- what is set
 
-void show(Scope& scope, const std::string& name) {
+void show(AppState& scope, const std::string& name) {
   const Workspace* of_view = show_view(scope.views, name);
   scope.layout.workspace = of_view ? of_view : find_workspace(name);
   scope.focus_workspace = true;
@@ -37,7 +37,7 @@ void show(Scope& scope, const std::string& name) {
   if (lengths.run == scope.run.run && lengths.step != scope.status.step) lengths.asked_of = 0;
 }
 
-void choose_head(Scope& scope, const HeadPlace& place) {
+void choose_head(AppState& scope, const HeadPlace& place) {
   AttentionView& attention = scope.views.of<AttentionView>();
   attention.begun = true;
   select(attention, place);
@@ -45,50 +45,50 @@ void choose_head(Scope& scope, const HeadPlace& place) {
   flow.begun = false;  // it begins with attention's
 }
 
-void choose_word(Scope& scope, const std::string& word) {
+void choose_word(AppState& scope, const std::string& word) {
   EmbeddingsView& view = scope.views.of<EmbeddingsView>();
   view.run = scope.run.run;
   view.begun = true;
   view.wanted.chosen = word;
 }
 
-void choose_sense(Scope& scope, const std::string& word) {
+void choose_sense(AppState& scope, const std::string& word) {
   SensesView& view = scope.views.of<EmbeddingsView>().senses;
   view.word = view.typed = word;
 }
 
-void switch_off(Scope& scope, const HeadPlace& place) {
+void switch_off(AppState& scope, const HeadPlace& place) {
   std::vector<HeadPlace>& off = scope.views.of<AttentionView>().interventions.heads_off;
   if (std::ranges::find(off, place) == off.end()) off.push_back(place);
 }
 
 // Of the head that stands in Inside one head.
-void lift_its_mask(Scope& scope) {
-  const Snapshot* look = settled_look(scope);
-  if (look && look->inside) lift_mask(scope.views.of<AttentionView>(), *look->inside);
+void lift_its_mask(AppState& scope) {
+  const Snapshot* inspection = settled_snapshot(scope);
+  if (inspection && inspection->inside) lift_mask(scope.views.of<AttentionView>(), *inspection->inside);
 }
 
-void set_warmup(Scope& scope, int warmup) {
+void set_warmup(AppState& scope, int warmup) {
   ScheduleView& view = scope.views.of<OriginsView>().schedule;
   if (!view.begun) take_run(view, scope.run.config);
   view.warmup = warmup;
 }
 
 // In the setup column; fields with a dot wait for a reset there.
-void change_field(Scope& scope, const std::string& text) {
+void change_field(AppState& scope, const std::string& text) {
   const auto [key, value] = halves(text, "=");
   set_field(scope.edited, key, value);  // which the lesson's reader has tried
   if (has_run(scope) && with_live_fields(scope.run.config, scope.edited) != scope.run.config) adjust(scope);
 }
 
 // Who presses Train at the last step goes on beyond it, which is not what is meant.
-void train_to_the_end(Scope& scope) {
+void train_to_the_end(AppState& scope) {
   const bool anew = std::ranges::any_of(scope.commands,
                                         [](const Command& command) { return std::holds_alternative<Reset>(command); });
   if (anew || scope.status.step < scope.run.config.training.steps) scope.commands.emplace_back(Train{});
 }
 
-void set(Scope& scope, const Setting& setting) {
+void set(AppState& scope, const Setting& setting) {
   const auto number = [&](std::size_t i) { return static_cast<int>(setting.numbers[i]); };
   TurningView& turning = scope.views.of<PositionsView>().turning;
   switch (setting.kind) {
@@ -133,7 +133,7 @@ void set(Scope& scope, const Setting& setting) {
 }
 
 // Panels as they begin, with what the lesson wants of them.
-void begin_anew(Scope& scope) {
+void restart(AppState& scope) {
   LessonsView& lessons = scope.lessons;
   lessons.set = ++lessons.sets;
   lessons.query.clear();
@@ -148,7 +148,7 @@ void begin_anew(Scope& scope) {
 
 // ---- what was the reader's
 
-ReadersState taken_state(Scope& scope) {
+ReadersState taken_state(AppState& scope) {
   return {.run = scope.run.run,
           .folder = scope.run.folder,
           .workspace = scope.layout.workspace,
@@ -179,7 +179,7 @@ void take_layout(Layout& layout, const ReadersState& state) {
   layout.sentence = state.sentence;
 }
 
-void give_back(Scope& scope) {
+void give_back(AppState& scope) {
   LessonsView& lessons = scope.lessons;
   ReadersState state = *std::exchange(lessons.reader, std::nullopt);
   lessons.returning = false;
@@ -201,14 +201,14 @@ void give_back(Scope& scope) {
 
 // The one it begins with, untouched: its own, which has learned nothing, or the one that came with the program; that
 // was trained on is another.
-bool has_lessons_run(const Scope& scope) {
+bool has_lessons_run(const AppState& scope) {
   const bool untouched = scope.status.step == scope.run.step && scope.status.activity != Activity::training;
   if (open_lesson(scope).run) return untouched && scope.run.run == scope.lessons.own_run;
   if (scope.facts.shipped_run.empty()) return true;  // there is none to be had
   return scope.run.folder == scope.facts.shipped_run && scope.status.step == scope.run.step;
 }
 
-void want_lessons_run(Scope& scope) {
+void want_lessons_run(AppState& scope) {
   if (has_lessons_run(scope) || scope.lessons.run_wanted != 0) return;
   scope.lessons.run_wanted = scope.run.run;
   if (const std::optional<Config>& own = open_lesson(scope).run) {
@@ -221,7 +221,7 @@ void want_lessons_run(Scope& scope) {
 }
 
 // The reader's run, as it was kept when the lesson's took its place; none: it cannot be had any more.
-std::optional<OpenRun> way_back(const Scope& scope) {
+std::optional<OpenRun> way_back(const AppState& scope) {
   const ReadersState& state = *scope.lessons.reader;
   const auto kept = scope.undo.runs.find(state.run);
   if (kept != scope.undo.runs.end()) return kept->second;
@@ -229,50 +229,50 @@ std::optional<OpenRun> way_back(const Scope& scope) {
 }
 
 // The lesson, or the reader, goes on with the run that is there now.
-void go_on(Scope& scope) {
+void go_on(AppState& scope) {
   LessonsView& lessons = scope.lessons;
   const bool came = scope.run.run != lessons.run_wanted;
   lessons.run_wanted = 0;
   if (lessons.returning) return give_back(scope);
   if (!lessons.lesson) return;
   lessons.own_run = came && open_lesson(scope).run ? scope.run.run : 0;
-  begin_anew(scope);
+  restart(scope);
 }
 
-void settle_run(Scope& scope) {
+void settle_run(AppState& scope) {
   if (scope.lessons.run_wanted != 0 && scope.run.run != scope.lessons.run_wanted) go_on(scope);
 }
 
 // ---- what is seen
 
 // The answer to what is asked now, all of it.
-const Snapshot* settled_look(const Scope& scope) {
-  const Snapshot* look = scope.complete.snapshot.get();
-  if (!look || look->request != scope.asked.request || scope.lessons.run_wanted != 0) return nullptr;
-  return scope.asked.decoding && !look->decodings ? nullptr : look;
+const Snapshot* settled_snapshot(const AppState& scope) {
+  const Snapshot* inspection = scope.complete.snapshot.get();
+  if (!inspection || inspection->request != scope.asked.request || scope.lessons.run_wanted != 0) return nullptr;
+  return scope.asked.decoding && !inspection->decodings ? nullptr : inspection;
 }
 
-LessonSight sight_of(const Scope& scope) {
-  return {settled_look(scope), scope.views, *scope.layout.workspace, scope.run.config};
+LessonSight sight_of(const AppState& scope) {
+  return {settled_snapshot(scope), scope.views, *scope.layout.workspace, scope.run.config};
 }
 
-void write_down(Scope& scope, const std::string& moment) {
+void write_down(AppState& scope, const std::string& moment) {
   const LessonSight sight = sight_of(scope);
   std::map<std::string, Value>& values = lesson_progress(scope).moments[moment];
   for (const Expression& expression : scope.lessons.expressions)
     if (const auto value = measured(expression, sight)) values[expression_text(expression)] = *value;
 }
 
-bool is_marked(const Scope& scope, const std::string& moment) {
+bool is_marked(const AppState& scope, const std::string& moment) {
   return lesson_progress(scope).moments.contains(moment);
 }
 
-void choose_query(Scope& scope) {
-  const Snapshot* look = settled_look(scope);
-  if (scope.lessons.query.empty() || !look) return;
+void choose_query(AppState& scope) {
+  const Snapshot* inspection = settled_snapshot(scope);
+  if (scope.lessons.query.empty() || !inspection) return;
   const std::string word = std::exchange(scope.lessons.query, "");
   AttentionView& attention = scope.views.of<AttentionView>();
-  const int row = position_of(row_tokens(*look, attention.part), word);
+  const int row = position_of(row_tokens(*inspection, attention.part), word);
   if (row < 0) return;
   attention.pinned_row = row;
   scope.views.of<FlowView>().token = row;
@@ -280,7 +280,7 @@ void choose_query(Scope& scope) {
 
 // The view in which something is to be done, once; where showing it is itself what is to be done, it is left to the
 // reader.
-void bring_forward(Scope& scope, std::size_t step) {
+void bring_forward(AppState& scope, std::size_t step) {
   if (scope.lessons.step == step) return;
   scope.lessons.step = step;
   for (const std::string& anchor : open_lesson(scope).steps[step].lit) {
@@ -315,14 +315,14 @@ bool compares(const Value& left, Relation relation, const Value& right) {
   return false;
 }
 
-std::optional<double> number_of(const Scope& scope, const std::optional<Expression>& expression) {
+std::optional<double> number_of(const AppState& scope, const std::optional<Expression>& expression) {
   const auto value = expression ? value_of(scope, *expression) : std::nullopt;
   return value && value->index() == 0 ? std::optional(std::get<double>(*value)) : std::nullopt;
 }
 
 // ---- verdicts: what is true, and whether the guess is
 
-std::optional<Verdict> judge_choice(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
+std::optional<Verdict> judge_choice(const AppState& scope, const Prediction& prediction, const Expectation& guess) {
   Verdict verdict;
   for (std::size_t i = 0; i < prediction.options.size(); ++i) {
     if (!holds(scope, prediction.options[i].right)) continue;
@@ -334,7 +334,7 @@ std::optional<Verdict> judge_choice(const Scope& scope, const Prediction& predic
   return verdict;
 }
 
-std::optional<Verdict> judge_word(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
+std::optional<Verdict> judge_word(const AppState& scope, const Prediction& prediction, const Expectation& guess) {
   const auto value = value_of(scope, *prediction.value);
   if (!value || value->index() != 1) return {};
   Verdict verdict;
@@ -343,7 +343,7 @@ std::optional<Verdict> judge_word(const Scope& scope, const Prediction& predicti
   return verdict;
 }
 
-std::optional<Verdict> judge_number(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
+std::optional<Verdict> judge_number(const AppState& scope, const Prediction& prediction, const Expectation& guess) {
   const auto value = number_of(scope, prediction.value);
   if (!value) return {};
   Verdict verdict;
@@ -353,14 +353,14 @@ std::optional<Verdict> judge_number(const Scope& scope, const Prediction& predic
 }
 
 // Of every option; empty: one is not to be had.
-std::vector<double> option_values(const Scope& scope, const Prediction& prediction) {
+std::vector<double> option_values(const AppState& scope, const Prediction& prediction) {
   std::vector<double> values;
   for (const Option& option : prediction.options)
     if (const auto value = number_of(scope, option.value)) values.push_back(*value);
   return values.size() == prediction.options.size() ? values : std::vector<double>();
 }
 
-std::optional<Verdict> judge_order(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
+std::optional<Verdict> judge_order(const AppState& scope, const Prediction& prediction, const Expectation& guess) {
   const std::vector<double> values = option_values(scope, prediction);
   if (values.empty()) return {};
   const auto value = [&](int option) { return values[static_cast<std::size_t>(option)]; };
@@ -373,7 +373,7 @@ std::optional<Verdict> judge_order(const Scope& scope, const Prediction& predict
   return verdict;
 }
 
-std::optional<Verdict> judge_curve(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
+std::optional<Verdict> judge_curve(const AppState& scope, const Prediction& prediction, const Expectation& guess) {
   Verdict verdict;
   verdict.truth.curve = option_values(scope, prediction);
   if (verdict.truth.curve.empty()) return {};
@@ -389,11 +389,11 @@ std::optional<Verdict> judge_curve(const Scope& scope, const Prediction& predict
 
 // ---- what can be done
 
-void open_lessons(Scope& scope) {
+void open_lessons(AppState& scope) {
   scope.lessons.open = true;
 }
 
-void begin_lesson(Scope& scope, std::size_t index) {
+void begin_lesson(AppState& scope, std::size_t index) {
   LessonsView& lessons = scope.lessons;
   if (!has_run(scope) || lessons.returning) return;
   if (!lessons.reader) lessons.reader = taken_state(scope);
@@ -401,11 +401,11 @@ void begin_lesson(Scope& scope, std::size_t index) {
   if (lessons.lesson != index) lessons.own_run = 0;  // the last one's
   lessons.lesson = index;
   lessons.expressions = expressions_of(open_lesson(scope));
-  begin_anew(scope);
+  restart(scope);
   want_lessons_run(scope);
 }
 
-void leave_lesson(Scope& scope) {
+void leave_lesson(AppState& scope) {
   LessonsView& lessons = scope.lessons;
   if (!lessons.lesson) {
     lessons.open = false;
@@ -421,60 +421,60 @@ void leave_lesson(Scope& scope) {
   scope.commands.emplace_back(*back);
 }
 
-void restart_lesson(Scope& scope) {
+void restart_lesson(AppState& scope) {
   if (!in_lesson(scope)) return;
   lesson_progress(scope) = {};
-  begin_anew(scope);
+  restart(scope);
   want_lessons_run(scope);
 }
 
-void show_part(Scope& scope, LessonPart part) {
+void show_part(AppState& scope, LessonPart part) {
   if (in_lesson(scope)) lesson_progress(scope).part = part;
 }
 
-void move_part(Scope& scope, int by) {
+void move_part(AppState& scope, int by) {
   if (!in_lesson(scope)) return;
   const int part = static_cast<int>(lesson_progress(scope).part) + by;
   show_part(scope, static_cast<LessonPart>(clamped(part, 0, lesson_parts - 1)));
 }
 
-void do_step(Scope& scope, std::size_t step) {
+void do_step(AppState& scope, std::size_t step) {
   for (const Setting& setting : open_lesson(scope).steps[step].settings) set(scope, setting);
 }
 
-bool in_lesson(const Scope& scope) {
+bool in_lesson(const AppState& scope) {
   return scope.lessons.lesson.has_value();
 }
 
-const Lesson& open_lesson(const Scope& scope) {
+const Lesson& open_lesson(const AppState& scope) {
   return scope.facts.lessons[*scope.lessons.lesson];
 }
 
-LessonProgress& lesson_progress(Scope& scope) {
+LessonProgress& lesson_progress(AppState& scope) {
   return scope.lessons.progress[open_lesson(scope).name];
 }
 
-const LessonProgress& lesson_progress(const Scope& scope) {
+const LessonProgress& lesson_progress(const AppState& scope) {
   static const LessonProgress none;
   const auto found = scope.lessons.progress.find(open_lesson(scope).name);
   return found == scope.lessons.progress.end() ? none : found->second;
 }
 
-void give_up_run(Scope& scope) {
+void give_up_run(AppState& scope) {
   if (scope.lessons.run_wanted != 0 && scope.run.run == scope.lessons.run_wanted) go_on(scope);
 }
 
-Layout readers_layout(const Scope& scope) {
+Layout readers_layout(const AppState& scope) {
   Layout layout = scope.layout;
   if (scope.lessons.reader) take_layout(layout, *scope.lessons.reader);
   return layout;
 }
 
-void settle_lesson(Scope& scope) {
+void settle_lesson(AppState& scope) {
   settle_run(scope);
   if (!in_lesson(scope) || scope.lessons.run_wanted != 0) return;
   choose_query(scope);
-  if (!settled_look(scope) || !scope.lessons.query.empty()) return;
+  if (!settled_snapshot(scope) || !scope.lessons.query.empty()) return;
   if (!is_marked(scope, "start")) write_down(scope, "start");
   const Lesson& lesson = open_lesson(scope);
   const std::size_t step = next_step(scope);
@@ -485,13 +485,13 @@ void settle_lesson(Scope& scope) {
 
 // ---- what came of it
 
-std::size_t next_step(const Scope& scope) {
+std::size_t next_step(const AppState& scope) {
   const std::vector<LessonStep>& steps = open_lesson(scope).steps;
   const auto open = std::ranges::find_if(steps, [&](const LessonStep& step) { return !is_marked(scope, step.name); });
   return static_cast<std::size_t>(open - steps.begin());
 }
 
-std::optional<Value> value_of(const Scope& scope, const Expression& expression) {
+std::optional<Value> value_of(const AppState& scope, const Expression& expression) {
   if (expression.moment.empty()) return measured(expression, sight_of(scope));
   const auto& moments = lesson_progress(scope).moments;
   const auto moment = moments.find(expression.moment);
@@ -500,7 +500,7 @@ std::optional<Value> value_of(const Scope& scope, const Expression& expression) 
   return value == moment->second.end() ? std::nullopt : std::optional(value->second);
 }
 
-bool holds(const Scope& scope, const std::vector<Condition>& conditions) {
+bool holds(const AppState& scope, const std::vector<Condition>& conditions) {
   return std::ranges::all_of(conditions, [&](const Condition& condition) {
     const auto left = value_of(scope, condition.left);
     const auto* expression = std::get_if<Expression>(&condition.right);
@@ -525,7 +525,7 @@ std::string with_signs_kept(std::string text) {
 
 }  // namespace
 
-std::string filled(const Scope& scope, const std::string& text) {
+std::string filled(const AppState& scope, const std::string& text) {
   std::string result;
   for (const WordsPart& part : parts_of(text)) {
     result += part.text;
@@ -536,13 +536,13 @@ std::string filled(const Scope& scope, const std::string& text) {
   return result;
 }
 
-std::string in_language(const Scope& scope, const Words& words) {
+std::string in_language(const AppState& scope, const Words& words) {
   const Language language = language_of(scope);
   std::string text = filled(scope, words.in(language));
   return language == Language::french ? with_signs_kept(std::move(text)) : text;
 }
 
-std::optional<Verdict> verdict_of(const Scope& scope) {
+std::optional<Verdict> verdict_of(const AppState& scope) {
   const Prediction& prediction = open_lesson(scope).prediction;
   const Expectation& guess = lesson_progress(scope).guess;
   if (next_step(scope) < open_lesson(scope).steps.size()) return {};
@@ -561,7 +561,7 @@ std::optional<Verdict> verdict_of(const Scope& scope) {
   return {};
 }
 
-std::vector<std::string> lit_anchors(const Scope& scope) {
+std::vector<std::string> lit_anchors(const AppState& scope) {
   if (!in_lesson(scope)) return {};
   const Lesson& lesson = open_lesson(scope);
   const std::size_t step = next_step(scope);

@@ -15,7 +15,7 @@
 
 namespace attnscope {
 
-struct Scope;
+struct AppState;
 
 // What the reader expects; of the kind that the lesson asks for.
 struct Expectation {
@@ -65,57 +65,57 @@ struct LessonsView {
 
 // ---- what can be done
 
-void open_lessons(Scope& scope);                     // the list, or the page that was open
-void begin_lesson(Scope& scope, std::size_t index);  // at the part where it was left
-void leave_lesson(Scope& scope);                     // gives the reader's own state back
-void restart_lesson(Scope& scope);
-void show_part(Scope& scope, LessonPart part);
-void move_part(Scope& scope, int by);
-void do_step(Scope& scope, std::size_t step);  // for a reader who asks
+void open_lessons(AppState& scope);                     // the list, or the page that was open
+void begin_lesson(AppState& scope, std::size_t index);  // at the part where it was left
+void leave_lesson(AppState& scope);                     // gives the reader's own state back
+void restart_lesson(AppState& scope);
+void show_part(AppState& scope, LessonPart part);
+void move_part(AppState& scope, int by);
+void do_step(AppState& scope, std::size_t step);  // for a reader who asks
 
-bool in_lesson(const Scope& scope);
-const Lesson& open_lesson(const Scope& scope);  // there must be one
-LessonProgress& lesson_progress(Scope& scope);  // of it
-const LessonProgress& lesson_progress(const Scope& scope);
+bool in_lesson(const AppState& scope);
+const Lesson& open_lesson(const AppState& scope);  // there must be one
+LessonProgress& lesson_progress(AppState& scope);  // of it
+const LessonProgress& lesson_progress(const AppState& scope);
 
 // The run that was asked for did not come: what was to be done is done with the present one.
-void give_up_run(Scope& scope);
+void give_up_run(AppState& scope);
 
 // What is to be remembered from launch to launch: the reader's own, not the lesson's.
-Layout readers_layout(const Scope& scope);
+Layout readers_layout(const AppState& scope);
 
 // Looks whether a step was done, once a frame after everything was drawn.
-void settle_lesson(Scope& scope);
+void settle_lesson(AppState& scope);
 
 // ---- what came of it
 
 // The first step that is not done; as many as there are: all are.
-std::size_t next_step(const Scope& scope);
+std::size_t next_step(const AppState& scope);
 
-std::optional<Value> value_of(const Scope& scope, const Expression& expression);
-bool holds(const Scope& scope, const std::vector<Condition>& conditions);
+std::optional<Value> value_of(const AppState& scope, const Expression& expression);
+bool holds(const AppState& scope, const std::vector<Condition>& conditions);
 
 // With its expressions computed; those that are not to be had yet as "…".
-std::string filled(const Scope& scope, const std::string& text);
+std::string filled(const AppState& scope, const std::string& text);
 
 // The same of the words in the window's language, its signs kept from the beginnings of lines.
-std::string in_language(const Scope& scope, const Words& words);
+std::string in_language(const AppState& scope, const Words& words);
 
 struct Verdict {
   bool right = false;
   Expectation truth;  // in the terms of the prediction
 };
-std::optional<Verdict> verdict_of(const Scope& scope);  // none: not to be told yet
+std::optional<Verdict> verdict_of(const AppState& scope);  // none: not to be told yet
 
 // What is lit in this frame: anchors.
-std::vector<std::string> lit_anchors(const Scope& scope);
+std::vector<std::string> lit_anchors(const AppState& scope);
 
 // ---- in the language of the lessons
 
-const char* part_title(const Scope& scope, LessonPart part);
+const char* part_title(const AppState& scope, LessonPart part);
 
 // What was predicted, or is true, in words; empty of a curve.
-std::string guess_text(const Scope& scope, const Prediction& prediction, const Expectation& guess);
+std::string guess_text(const AppState& scope, const Prediction& prediction, const Expectation& guess);
 
 // "You predicted", "As you predicted.", "Not as you predicted.", "It is"
 struct VerdictWords {
@@ -124,9 +124,9 @@ struct VerdictWords {
   const char* wrong;
   const char* truth;
 };
-VerdictWords verdict_words(const Scope& scope);
+VerdictWords verdict_words(const AppState& scope);
 
 // At the cursor, filling what is left of the window.
-void draw_lesson_page(Scope& scope, const Skin& skin);
+void draw_lesson_page(AppState& scope, const Skin& skin);
 
 }  // namespace attnscope

@@ -16,9 +16,9 @@
 #include "plain/clamped.h"
 #include "plain/presets.h"
 #include "shell/actions.h"
+#include "shell/app_state.h"
 #include "shell/glossary.h"
 #include "shell/panels.h"
-#include "shell/scope.h"
 #include "widgets/words.h"
 #include "workspaces/workspaces.h"
 
@@ -35,7 +35,7 @@ const char* menu_title(const Action& action) {
   return tr(std::ranges::find(menus, *action.place.menu, &std::pair<Menu, const char*>::first)->second);
 }
 
-void add_actions(std::vector<PaletteEntry>& entries, const Scope& scope) {
+void add_actions(std::vector<PaletteEntry>& entries, const AppState& scope) {
   for (const Action& action : actions()) {
     if (action.name == "palette" || action.name == "escape") continue;
     entries.push_back({action.title(scope), menu_title(action), help_of(action, scope),
@@ -45,13 +45,13 @@ void add_actions(std::vector<PaletteEntry>& entries, const Scope& scope) {
 
 void add_views(std::vector<PaletteEntry>& entries) {
   for (const Workspace& workspace : workspaces()) {
-    const auto show = [&workspace](Scope& scope) { show_workspace(scope, workspace); };
+    const auto show = [&workspace](AppState& scope) { show_workspace(scope, workspace); };
     entries.push_back(
         {tr(workspace.title), tr("View"), tr(workspace.help), chord_text(group_key(workspace)), true, show});
     if (!workspace.views) continue;
     const auto views = workspace.views();
     for (std::size_t i = 0; i < views.size(); ++i) {
-      const auto show_it = [&workspace, i](Scope& scope) {
+      const auto show_it = [&workspace, i](AppState& scope) {
         workspace.show(scope.views, i);
         show_workspace(scope, workspace);
       };
@@ -60,17 +60,17 @@ void add_views(std::vector<PaletteEntry>& entries) {
   }
 }
 
-void add_settings(std::vector<PaletteEntry>& entries, const Scope& scope) {
+void add_settings(std::vector<PaletteEntry>& entries, const AppState& scope) {
   for (const ConfigField& field : config_fields()) {
     const std::string section(field.key.substr(0, field.key.find('.')));
     const bool used = is_used(scope.edited, field);
-    const auto show = [key = field.key](Scope& shown) { show_field(shown, key); };
+    const auto show = [key = field.key](AppState& shown) { show_field(shown, key); };
     entries.push_back({std::string(tr(field.label)), tr("Setup: ") + section,
                        used ? std::string(tr(field.help)) : tr("The current architecture does not use this setting."),
                        "", used, show});
   }
   for (const BuiltinCorpus& corpus : scope.facts.corpora) {
-    const auto take = [name = corpus.name](Scope& chosen) {
+    const auto take = [name = corpus.name](AppState& chosen) {
       chosen.edited.corpus.source = name;
       chosen.edited.corpus.target.clear();
       show_field(chosen, "corpus.source");
@@ -80,7 +80,7 @@ void add_settings(std::vector<PaletteEntry>& entries, const Scope& scope) {
                        take});
   }
   for (const Preset& preset : presets()) {
-    const auto take = [&preset](Scope& chosen) {
+    const auto take = [&preset](AppState& chosen) {
       chosen.edited = with_preset(preset, chosen.edited.corpus);
       show_field(chosen, "model.architecture");
     };
@@ -92,27 +92,27 @@ void add_settings(std::vector<PaletteEntry>& entries, const Scope& scope) {
 void add_terms(std::vector<PaletteEntry>& entries) {
   for (const Term& term : glossary())
     entries.push_back({std::string(tr(term.name)), tr("Glossary"), std::string(tr(term.meaning)), "", true,
-                       [name = term.name](Scope& scope) { open_glossary(scope, name); }});
+                       [name = term.name](AppState& scope) { open_glossary(scope, name); }});
 }
 
-void add_manual(std::vector<PaletteEntry>& entries, const Scope& scope) {
+void add_manual(std::vector<PaletteEntry>& entries, const AppState& scope) {
   for (const ManualPage& page : scope.facts.manual)
     for (const MarkdownBlock& block : page.blocks) {
       if (block.kind != MarkdownBlock::Kind::heading) continue;
       const std::string heading = plain_text_of(block.line);
       entries.push_back({heading, tr("Manual"), page.title(), "", true,
-                         [link = page.name + ".md#" + heading_anchor(heading)](Scope& shown) {
+                         [link = page.name + ".md#" + heading_anchor(heading)](AppState& shown) {
                            follow_link(shown.manual, shown.facts.manual, link);
                          }});
     }
 }
 
-void add_lessons(std::vector<PaletteEntry>& entries, const Scope& scope) {
+void add_lessons(std::vector<PaletteEntry>& entries, const AppState& scope) {
   const Language language = language_of(scope);
   for (std::size_t i = 0; i < scope.facts.lessons.size(); ++i) {
     const Lesson& lesson = scope.facts.lessons[i];
     entries.push_back({lesson.title.in(language), tr("Lesson"), lesson.question.in(language), "", has_run(scope),
-                       [i](Scope& begun) { begin_lesson(begun, i); }});
+                       [i](AppState& begun) { begin_lesson(begun, i); }});
   }
 }
 
@@ -207,7 +207,7 @@ void place_popup(const Skin& skin) {
 
 }  // namespace
 
-std::vector<PaletteEntry> palette_entries(const Scope& scope) {
+std::vector<PaletteEntry> palette_entries(const AppState& scope) {
   std::vector<PaletteEntry> entries;
   add_views(entries);
   add_actions(entries, scope);
@@ -232,7 +232,7 @@ std::vector<PaletteEntry> found_in(const std::vector<PaletteEntry>& entries, con
   return found;
 }
 
-void draw_palette(Scope& scope, const Skin& skin) {
+void draw_palette(AppState& scope, const Skin& skin) {
   Palette& palette = scope.palette;
   const bool opened = std::exchange(palette.asked, false);
   if (opened) {

@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-struct Scope;
+struct AppState;
 
 struct PaletteEntry {
   std::string title;
@@ -17,7 +17,7 @@ struct PaletteEntry {
   std::string help;
   std::string key;  // "Ctrl+Z"; empty: none
   bool applies = true;
-  std::function<void(Scope&)> act;
+  std::function<void(AppState&)> act;
 };
 
 // What the open palette remembers from frame to frame.
@@ -28,12 +28,12 @@ struct Palette {
 };
 
 // Every action, workspace and view, setting, corpus, preset and term of the glossary.
-std::vector<PaletteEntry> palette_entries(const Scope& scope);
+std::vector<PaletteEntry> palette_entries(const AppState& scope);
 
 // Those that have every word typed, whatever its case: where a word of the title begins with it first, then those whose
 // title has it, then the rest. Nothing typed: all, in their order.
 std::vector<PaletteEntry> found_in(const std::vector<PaletteEntry>& entries, const std::string& typed);
 
-void draw_palette(Scope& scope, const Skin& skin);
+void draw_palette(AppState& scope, const Skin& skin);
 
 }  // namespace attnscope

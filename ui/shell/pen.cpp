@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "shell/scope.h"
+#include "shell/app_state.h"
 #include "widgets/painter.h"
 
 namespace attnscope {
@@ -45,17 +45,17 @@ void take_mouse(Pen& pen, ImVec2 size) {
 
 }  // namespace
 
-void toggle_pen(Scope& scope) {
+void toggle_pen(AppState& scope) {
   scope.pen.held = !scope.pen.held;
   if (!scope.pen.held) scope.focus_workspace = true;  // which the paper took
 }
 
-void wipe(Scope& scope) {
+void wipe(AppState& scope) {
   if (scope.pen.held) toggle_pen(scope);
   scope.pen.lines.clear();
 }
 
-void draw_pen(Scope& scope, const Skin& skin) {
+void draw_pen(AppState& scope, const Skin& skin) {
   Pen& pen = scope.pen;
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   if (pen.held) take_mouse(pen, size);

@@ -15,8 +15,8 @@
 #include "base/translation.h"
 #include "shell/comparing.h"
 #include "shell/export.h"
-#include "shell/looking.h"
 #include "shell/saved_view.h"
+#include "shell/sentence.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -27,29 +27,29 @@ namespace fs = std::filesystem;  // paths as text alone
 struct Row {
   Purpose purpose;
   FileChoice choice;
-  void (*take)(Scope&, const std::string& path, bool replace);
-  bool (*applies)(const Scope&) = nullptr;          // null: always
-  const char* extension = "";                       // of what is written
-  std::string (*proposes)(const Scope&) = nullptr;  // a name to begin with, without the extension; what is proposed is
-                                                    // made, and asks before it replaces what is there
+  void (*take)(AppState&, const std::string& path, bool replace);
+  bool (*applies)(const AppState&) = nullptr;          // null: always
+  const char* extension = "";                          // of what is written
+  std::string (*proposes)(const AppState&) = nullptr;  // a name to begin with, without the extension; what is proposed
+                                                       // is made, and asks before it replaces what is there
 };
 
 // One that was kept by itself goes on where it lies.
-void open_run(Scope& scope, const std::string& path, bool) {
-  const bool kept = std::ranges::find(scope.kept_runs, path, &KeptRun::path) != scope.kept_runs.end();
+void open_run(AppState& scope, const std::string& path, bool) {
+  const bool kept = std::ranges::find(scope.autosaves, path, &Autosave::path) != scope.autosaves.end();
   scope.commands.push_back(OpenRun{.path = path, .go_on = kept});
 }
 
-void compare_run(Scope& scope, const std::string& path, bool) {
+void compare_run(AppState& scope, const std::string& path, bool) {
   compare_with_run(scope, path);
 }
 
-std::vector<PathOffer> runs_offered(const Scope& scope) {
+std::vector<PathOffer> runs_offered(const AppState& scope) {
   std::vector<PathOffer> offers;
   for (const std::string& path : scope.layout.recent_runs)
     offers.push_back({fs::path(path).filename().string(), path, path});
   std::size_t kept = 0;
-  for (const KeptRun& run : scope.kept_runs) {
+  for (const Autosave& run : scope.autosaves) {
     if (run.step == 0 || ++kept > max_recent_runs) continue;
     offers.push_back({trf("{}, step {}", run.name, grouped(run.step)),
                       trf("Saved automatically on {0:%F} at {0:%R}, but never by you.", fmt::localtime(run.saved_at)),
@@ -58,42 +58,42 @@ std::vector<PathOffer> runs_offered(const Scope& scope) {
   return offers;
 }
 
-void read_view(Scope& scope, const std::string& path, bool) {
+void read_view(AppState& scope, const std::string& path, bool) {
   scope.commands.emplace_back(ReadFile{path, most_view_bytes});
 }
 
 // The same question as after dropping it.
-void open_corpus(Scope& scope, const std::string& path, bool) {
+void open_corpus(AppState& scope, const std::string& path, bool) {
   scope.dropped_file = path;
 }
 
-void open_target(Scope& scope, const std::string& path, bool) {
+void open_target(AppState& scope, const std::string& path, bool) {
   scope.edited.corpus.target = path;
 }
 
-void open_tokenizer(Scope& scope, const std::string& path, bool) {
+void open_tokenizer(AppState& scope, const std::string& path, bool) {
   scope.edited.tokenizer.path = path;
 }
 
-void save_run(Scope& scope, const std::string& path, bool) {
+void save_run(AppState& scope, const std::string& path, bool) {
   scope.saved_to = path;
   remember_run(scope, path);
   scope.commands.push_back(SaveRun{path});
 }
 
-std::string workspace_name(const Scope& scope) {
+std::string workspace_name(const AppState& scope) {
   return std::string(scope.layout.workspace->name);
 }
 
-std::string handout_name(const Scope& scope) {
+std::string handout_name(const AppState& scope) {
   return in_lesson(scope) ? open_lesson(scope).name : workspace_name(scope);
 }
 
-std::string view_name(const Scope&) {
+std::string view_name(const AppState&) {
   return "view";
 }
 
-std::string film_name(const Scope&) {
+std::string film_name(const AppState&) {
   return tr("film");
 }
 
@@ -158,14 +158,14 @@ std::string with_extension(std::string path, std::string_view extension) {
   return path.ends_with(extension) ? path : path.append(extension);
 }
 
-bool is_there(const Scope& scope, const std::string& path) {
+bool is_there(const AppState& scope, const std::string& path) {
   const DirectoryListed& listing = scope.browser.listing;
   const fs::path wanted(path);
   return wanted.parent_path() == fs::path(listing.path) &&
          std::ranges::find(listing.entries, wanted.filename().string(), &DirectoryEntry::name) != listing.entries.end();
 }
 
-void take_choice(Scope& scope, const std::string& path) {
+void take_choice(AppState& scope, const std::string& path) {
   const Row& row = row_of(*scope.purpose);
   const std::string whole = with_extension(path, row.extension);
   if (row.proposes && is_there(scope, whole)) {
@@ -175,7 +175,7 @@ void take_choice(Scope& scope, const std::string& path) {
   }
 }
 
-void draw_question(Scope& scope, const Skin& skin) {
+void draw_question(AppState& scope, const Skin& skin) {
   const char* title = tr_label("Replace the existing file?");
   std::optional<ReplaceQuestion>& question = scope.replace_question;
   if (question && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
@@ -207,21 +207,21 @@ void draw_question(Scope& scope, const Skin& skin) {
 
 }  // namespace
 
-bool can_choose(const Scope& scope, Purpose purpose) {
+bool can_choose(const AppState& scope, Purpose purpose) {
   const Row& row = row_of(purpose);
   return !row.applies || row.applies(scope);
 }
 
-void choose(Scope& scope, Purpose purpose) {
+void choose(AppState& scope, Purpose purpose) {
   if (!can_choose(scope, purpose)) return;
   const Row& row = row_of(purpose);
   scope.purpose = purpose;
   open_browser(scope.browser, row.choice, "", scope.commands);
-  if (purpose == Purpose::open_run) scope.commands.emplace_back(ListKeptRuns{});
+  if (purpose == Purpose::open_run) scope.commands.emplace_back(ListAutosaves{});
   if (row.proposes) scope.browser.name = row.proposes(scope) + row.extension;
 }
 
-void draw_choosing(Scope& scope, const Skin& skin) {
+void draw_choosing(AppState& scope, const Skin& skin) {
   if (scope.purpose == Purpose::open_run || scope.purpose == Purpose::compare_run)
     scope.browser.offers = runs_offered(scope);
   const auto chosen = draw_browser(scope.browser, scope.commands, skin);

@@ -2,16 +2,16 @@
 #pragma once
 
 #include "base/skin.h"
-#include "shell/scope.h"
+#include "shell/app_state.h"
 
 namespace attnscope {
 
-bool can_choose(const Scope& scope, Purpose purpose);
+bool can_choose(const AppState& scope, Purpose purpose);
 
 // Asks which one; nothing if it cannot be done now.
-void choose(Scope& scope, Purpose purpose);
+void choose(AppState& scope, Purpose purpose);
 
 // The file browser, and the question whether what is there is to be replaced.
-void draw_choosing(Scope& scope, const Skin& skin);
+void draw_choosing(AppState& scope, const Skin& skin);
 
 }  // namespace attnscope

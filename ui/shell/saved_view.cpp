@@ -14,8 +14,8 @@
 #include "lessons/measures.h"
 #include "plain/json_text.h"
 #include "plain/split.h"
-#include "shell/looking.h"
-#include "shell/scope.h"
+#include "shell/app_state.h"
+#include "shell/sentence.h"
 #include "shell/timeline.h"
 
 namespace attnscope {
@@ -256,14 +256,14 @@ SavedView view_in(const nlohmann::json& json) {
 // ---- the window's
 
 // What the run is found by: the folder that it is saved in, or was opened from.
-std::string place_of_run(const Scope& scope) {
+std::string place_of_run(const AppState& scope) {
   // Of two runs that are compared, saved_to is the comparison's.
   const std::string& folder = scope.saved_to.empty() || scope.other ? scope.run.folder : scope.saved_to;
   if (folder.empty()) return folder;
   return folder == scope.facts.shipped_run ? std::string(shipped_run_name) : fs::absolute(folder).string();
 }
 
-SavedView seen_now(const Scope& scope) {
+SavedView seen_now(const AppState& scope) {
   const AttentionView& attention = scope.views.of<AttentionView>();
   const Workspace& workspace = *scope.layout.workspace;
   SavedView view{.run = place_of_run(scope),
@@ -283,16 +283,17 @@ SavedView seen_now(const Scope& scope) {
   if (const Snapshot* past = scope.timeline.past.snapshot.get()) view.step = past->step;
   if (workspace.views) view.view = workspace.views()[workspace.shown(scope.views)].name;
   // As it begins, the layer is the last, whichever that is.
-  if (const Snapshot* look = scope.complete.snapshot.get()) view.head = selection_in(attention, *look).place;
+  if (const Snapshot* inspection = scope.complete.snapshot.get())
+    view.head = selection_in(attention, *inspection).place;
   return view;
 }
 
-std::string resolved(const Scope& scope, const SavedView& view, const std::string& folder) {
+std::string resolved(const AppState& scope, const SavedView& view, const std::string& folder) {
   if (view.run == shipped_run_name) return scope.facts.shipped_run;
   return (fs::path(folder) / view.run).lexically_normal().string();
 }
 
-void show(Scope& scope, const SavedView& view) {
+void show(AppState& scope, const SavedView& view) {
   scope.layout.workspace = view.workspace;
   if (!view.view.empty()) show_view(scope.views, view.view);
   set_density(scope.layout, view.density);
@@ -350,15 +351,15 @@ SavedViewRead saved_view_from_json(std::string_view text) {
   }
 }
 
-bool can_save_view(const Scope& scope) {
+bool can_save_view(const AppState& scope) {
   return has_run(scope) && !place_of_run(scope).empty();
 }
 
-void save_view(Scope& scope, const std::string& path, bool replace) {
+void save_view(AppState& scope, const std::string& path, bool replace) {
   if (can_save_view(scope)) scope.commands.emplace_back(WriteFile{path, to_json(seen_now(scope)), replace});
 }
 
-void open_view(Scope& scope, SavedView view, const std::string& folder) {
+void open_view(AppState& scope, SavedView view, const std::string& folder) {
   if (in_lesson(scope)) leave_lesson(scope);
   const std::string run = resolved(scope, view, folder);
   if (run.empty())
@@ -370,7 +371,7 @@ void open_view(Scope& scope, SavedView view, const std::string& folder) {
   scope.commands.emplace_back(OpenRun{.path = run});
 }
 
-void receive(Scope& scope, const FileRead& read) {
+void receive(AppState& scope, const FileRead& read) {
   if (!read.error.empty())
     return void(notify(scope, Severity::error, trf("The view could not be opened: {}", read.error)));
   SavedViewRead found = saved_view_from_json(read.bytes);
@@ -379,7 +380,7 @@ void receive(Scope& scope, const FileRead& read) {
   notify(scope, Severity::error, trf("The view {} could not be opened: {}", read.path, found.complaint));
 }
 
-void settle_saved_view(Scope& scope) {
+void settle_saved_view(AppState& scope) {
   if (!scope.opening_view) return;
   // A lesson that was open first gives the reader's own run back.
   if (scope.lessons.reader) {
@@ -391,7 +392,7 @@ void settle_saved_view(Scope& scope) {
   show(scope, opened.view);
 }
 
-void give_up_view(Scope& scope) {
+void give_up_view(AppState& scope) {
   if (scope.opening_view && scope.run.run == scope.opening_view->run_before) scope.opening_view.reset();
 }
 

@@ -15,7 +15,7 @@
 
 namespace attnscope {
 
-struct Scope;
+struct AppState;
 
 inline constexpr std::string_view saved_view_extension = ".attnscope";
 inline constexpr std::string_view shipped_run_name = "shipped";  // for the run that comes with the program
@@ -51,8 +51,8 @@ SavedViewRead saved_view_from_json(std::string_view text);
 // ---- the window's
 
 // Another process could not find the run again: it was never saved.
-bool can_save_view(const Scope& scope);
-void save_view(Scope& scope, const std::string& path, bool replace);
+bool can_save_view(const AppState& scope);
+void save_view(AppState& scope, const std::string& path, bool replace);
 
 // A view whose run is being opened.
 struct OpeningView {
@@ -62,15 +62,15 @@ struct OpeningView {
 };
 
 // Opens the run first, if it is another; `folder` is the file's.
-void open_view(Scope& scope, SavedView view, const std::string& folder);
+void open_view(AppState& scope, SavedView view, const std::string& folder);
 
 // The file was read, or could not be.
-void receive(Scope& scope, const FileRead& read);
+void receive(AppState& scope, const FileRead& read);
 
 // Brings the view that waits for its run, once the run is there; once a frame, before the lesson is looked after.
-void settle_saved_view(Scope& scope);
+void settle_saved_view(AppState& scope);
 
 // The run could not be opened.
-void give_up_view(Scope& scope);
+void give_up_view(AppState& scope);
 
 }  // namespace attnscope

@@ -5,12 +5,12 @@
 
 #include <utility>
 
+#include "analysis/attention_measures.h"
 #include "base/input.h"
 #include "base/translation.h"
-#include "measures/attention_measures.h"
-#include "plain/look_size.h"
+#include "plain/inspection_size.h"
 #include "shell/actions.h"
-#include "shell/looking.h"
+#include "shell/sentence.h"
 #include "shell/timeline.h"
 #include "widgets/row.h"
 #include "widgets/token_strip.h"
@@ -21,7 +21,7 @@ namespace attnscope {
 namespace {
 
 // Clicks in the list replace the sentence.
-void draw_choice(Scope& scope, const std::string& sentence, const std::string& shown) {
+void draw_choice(AppState& scope, const std::string& sentence, const std::string& shown) {
   if (!selectable_text(shown, sentence == scope.layout.sentence)) return;
   set_sentence(scope, sentence);
   remember_sentence(scope);
@@ -32,7 +32,7 @@ void draw_list_heading(const char* text, const Skin& skin) {
   dim_text(text, skin);
 }
 
-void draw_sentence_list(Scope& scope, const Skin& skin) {
+void draw_sentence_list(AppState& scope, const Skin& skin) {
   ImGui::SetNextWindowSizeConstraints(ImVec2(skin.px(320), 0), ImVec2(skin.px(900), skin.px(420)));
   if (!ImGui::BeginPopup("sentences")) return;
   int id = 0;
@@ -64,7 +64,7 @@ void draw_sentence_list(Scope& scope, const Skin& skin) {
 }
 
 // Lit while the sentence is pinned.
-void draw_pin(Scope& scope, const Skin& skin) {
+void draw_pin(AppState& scope, const Skin& skin) {
   const Theme& theme = skin.theme;
   const bool pinned = is_pinned(scope);
   ImGui::PushStyleColor(ImGuiCol_Button, pinned ? mixed(theme.raised, theme.accent, 0.4F) : theme.raised);
@@ -86,7 +86,7 @@ void draw_end_of_sentence(const std::string& sentence, const Skin& skin) {
             shortened_at_start(ImGui::GetFont(), sentence, room).c_str());
 }
 
-void draw_input(Scope& scope, float width, const Skin& skin) {
+void draw_input(AppState& scope, float width, const Skin& skin) {
   const bool prompt = scope.run.config.model.is_language_model();
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(prompt ? tr("Prompt") : tr("Sentence"));
@@ -122,7 +122,7 @@ void draw_input(Scope& scope, float width, const Skin& skin) {
   draw_sentence_list(scope, skin);
 }
 
-void draw_output(const Scope& scope, const Skin& skin) {
+void draw_output(const AppState& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
   if (snapshot == nullptr) return;
   if (is_blank(scope.layout.sentence) && !scope.run.config.model.is_language_model()) {
@@ -149,12 +149,12 @@ void draw_output(const Scope& scope, const Skin& skin) {
 }
 
 // One row of chips with their numbers beneath.
-float pieces_height(const Skin& skin) {
+float tokens_height(const Skin& skin) {
   return font_size(skin.fonts.mono) + font_size(skin.fonts.mono_small) + skin.px(10);
 }
 
 // A word that training has not seen, and what it may have been meant to be.
-void draw_unseen(Scope& scope, const Snapshot& snapshot, const Skin& skin) {
+void draw_unseen(AppState& scope, const Snapshot& snapshot, const Skin& skin) {
   const WithFont font(skin.fonts.small);
   const UnseenWord& word = first_to_mend(snapshot.unseen);
   ImGui::AlignTextToFramePadding();
@@ -171,7 +171,7 @@ void draw_unseen(Scope& scope, const Snapshot& snapshot, const Skin& skin) {
 
 // Why not all that was typed is looked at.
 std::string cut_note(const ModelConfig& model) {
-  if (longest_look(model) < model.max_length)
+  if (longest_inspection(model) < model.max_length)
     return trf("The sentence is truncated: attention maps for model.max_length tokens would take more than {} MiB.",
                largest_maps >> 20);
   return model.is_language_model() ? tr("The prompt is truncated: the model's context (model.max_length) is too short "
@@ -179,7 +179,7 @@ std::string cut_note(const ModelConfig& model) {
                                    : tr("The sentence is truncated: it is longer than model.max_length.");
 }
 
-void draw_pieces(Scope& scope, const Skin& skin) {
+void draw_tokens(AppState& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).newest.snapshot.get();
   if (snapshot == nullptr) return draw_list_heading(tr("The sentence's tokens will appear here."), skin);
   if (snapshot->truncated) {
@@ -193,7 +193,7 @@ void draw_pieces(Scope& scope, const Skin& skin) {
   }
   if (!snapshot->unseen.empty()) draw_unseen(scope, *snapshot, skin);
   // One row; longer sentences scroll.
-  ImGui::BeginChild("pieces", ImVec2(0, pieces_height(skin)));
+  ImGui::BeginChild("pieces", ImVec2(0, tokens_height(skin)));
   TokenStripOptions options;
   options.unseen = snapshot->unseen;
   draw_token_strip("strip", snapshot->typed(), options, skin);
@@ -203,11 +203,11 @@ void draw_pieces(Scope& scope, const Skin& skin) {
 }  // namespace
 
 float sentence_bar_height(const Skin& skin) {
-  const float below = skin.presentation ? ImGui::GetFrameHeightWithSpacing() : pieces_height(skin);
+  const float below = skin.presentation ? ImGui::GetFrameHeightWithSpacing() : tokens_height(skin);
   return ImGui::GetFrameHeightWithSpacing() + below + skin.px(6);
 }
 
-void draw_sentence_bar(Scope& scope, const Skin& skin) {
+void draw_sentence_bar(AppState& scope, const Skin& skin) {
   const float width = ImGui::GetContentRegionAvail().x;
   const bool simple = scope.layout.density == Density::simple;
   const bool is_shown_large = simple && scope.layout.workspace == find_workspace("glance");
@@ -216,7 +216,7 @@ void draw_sentence_bar(Scope& scope, const Skin& skin) {
   if (is_shown_large) return;
   if (!skin.presentation) ImGui::SameLine(0, skin.px(14));
   draw_output(scope, skin);
-  if (!simple && !skin.presentation) draw_pieces(scope, skin);
+  if (!simple && !skin.presentation) draw_tokens(scope, skin);
 }
 
 }  // namespace attnscope

@@ -59,7 +59,7 @@ std::string file_name(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
-bool draw_corpus_combo(Scope& scope, const Skin& skin) {
+bool draw_corpus_combo(AppState& scope, const Skin& skin) {
   std::string& source = scope.edited.corpus.source;
   bool changed = false;
   const std::string shown = source.empty() ? tr("choose one") : file_name(source);
@@ -96,7 +96,7 @@ void show_end(const std::string& path, const Skin& skin) {
   list.PopClipRect();
 }
 
-bool draw_path(Scope& scope, const ConfigField& field, std::string& path, Purpose purpose, const Skin& skin) {
+bool draw_path(AppState& scope, const ConfigField& field, std::string& path, Purpose purpose, const Skin& skin) {
   const float button = ImGui::GetFrameHeight();
   ImGui::BeginGroup();  // one thing to point at
   ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - button - skin.px(4));
@@ -116,7 +116,7 @@ bool draw_origin(std::string& path, const Skin& skin) {
   return changed;
 }
 
-bool draw_choices(const Scope& scope, const ConfigField& field, std::string& value, const Skin& skin) {
+bool draw_choices(const AppState& scope, const ConfigField& field, std::string& value, const Skin& skin) {
   bool changed = false;
   if (!begin_combo(fmt::format("##{}", field.key).c_str(), value)) return false;
   for (const std::string_view choice : field.limits.choices) {
@@ -147,7 +147,7 @@ bool draw_real(const ConfigField& field, double& value) {
                              &field.limits.max, wide ? "%.4g" : "%.2f", wide ? ImGuiSliderFlags_Logarithmic : 0);
 }
 
-bool draw_text_field(Scope& scope, const ConfigField& field, std::string& value, const Skin& skin) {
+bool draw_text_field(AppState& scope, const ConfigField& field, std::string& value, const Skin& skin) {
   if (field.key == "corpus.source") return draw_corpus_combo(scope, skin);
   if (field.key == "corpus.target") return draw_path(scope, field, value, Purpose::open_target, skin);
   if (field.key == "tokenizer.path") return draw_path(scope, field, value, Purpose::open_tokenizer, skin);
@@ -156,7 +156,7 @@ bool draw_text_field(Scope& scope, const ConfigField& field, std::string& value,
   return draw_choices(scope, field, value, skin);
 }
 
-bool draw_value(Scope& scope, const ConfigField& field, const Skin& skin) {
+bool draw_value(AppState& scope, const ConfigField& field, const Skin& skin) {
   const FieldPointer pointer = field.value(scope.edited);
   if (auto* const* integer = std::get_if<std::int64_t*>(&pointer)) return draw_integer(field, **integer);
   if (auto* const* real = std::get_if<double*>(&pointer)) return draw_real(field, **real);
@@ -235,7 +235,7 @@ void draw_presets(Config& edited, float label_width, const Skin& skin) {
 }
 
 // True when a live field was edited.
-bool draw_field(Scope& scope, const ConfigField& field, const std::string& complaint, float label_width,
+bool draw_field(AppState& scope, const ConfigField& field, const std::string& complaint, float label_width,
                 const Skin& skin) {
   const float left = ImGui::GetCursorPosX();
   const bool wanted = scope.field_to_show == field.key;
@@ -297,7 +297,7 @@ void draw_corpus_fact(const RunOpened& run, const Skin& skin) {
       skin);
 }
 
-void draw_facts(const Scope& scope, std::string_view section, const Skin& skin) {
+void draw_facts(const AppState& scope, std::string_view section, const Skin& skin) {
   const RunOpened& run = scope.run;
   if (run.run == 0) return;
   if (section == "corpus") {
@@ -315,7 +315,7 @@ void draw_facts(const Scope& scope, std::string_view section, const Skin& skin) 
   }
 }
 
-void draw_waiting(Scope& scope, int waiting, bool valid, const Skin& skin) {
+void draw_waiting(AppState& scope, int waiting, bool valid, const Skin& skin) {
   ImGui::Separator();
   const Color32 color = !valid ? skin.theme.error : waiting > 0 ? skin.theme.warning : skin.theme.text_dim;
   ImGui::AlignTextToFramePadding();
@@ -371,13 +371,13 @@ int waiting_fields(const Config& running, const Config& edited) {
   return count;
 }
 
-void show_field(Scope& scope, std::string_view key) {
+void show_field(AppState& scope, std::string_view key) {
   scope.layout.setup_open = true;
   if (!is_basic(key)) scope.layout.density = Density::everything;
   scope.field_to_show = key;
 }
 
-void draw_setup(Scope& scope, const Skin& skin) {
+void draw_setup(AppState& scope, const Skin& skin) {
   const auto complaints = field_complaints(scope.edited);
   const float footer = ImGui::GetFrameHeightWithSpacing() * 2 + skin.px(8);
   bool live_edited = false;

@@ -13,11 +13,11 @@
 #include "base/translation.h"
 #include "shell/actions.h"
 #include "shell/context_menu.h"
-#include "shell/departures.h"
 #include "shell/lessons.h"
-#include "shell/looking.h"
+#include "shell/overrides.h"
 #include "shell/pen.h"
 #include "shell/saved_view.h"
+#include "shell/sentence.h"
 #include "shell/timeline.h"
 #include "shell/training.h"
 #include "widgets/row.h"
@@ -71,7 +71,7 @@ bool all_fit(float room, const Skin& skin) {
 }
 
 // Where there is no room for all, a group that is not open is one tab, which opens its first workspace.
-void draw_group(Scope& scope, std::span<const Workspace> group, bool spread, const Skin& skin) {
+void draw_group(AppState& scope, std::span<const Workspace> group, bool spread, const Skin& skin) {
   const std::string key = chord_text(group_key(group.front()));
   if (!spread && group.size() > 1 && !contains(group, scope.layout.workspace)) {
     std::string help;
@@ -88,14 +88,14 @@ void draw_group(Scope& scope, std::span<const Workspace> group, bool spread, con
 }
 
 // Shows or hides a column, from the workspace's own line.
-void draw_column_toggle(Scope& scope, const char* label, const Action& action, const Skin& skin) {
+void draw_column_toggle(AppState& scope, const char* label, const Action& action, const Skin& skin) {
   ImGui::PushStyleColor(ImGuiCol_Button, 0);
   ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
   draw_action_button(scope, action, skin, label);
   ImGui::PopStyleColor(2);
 }
 
-void draw_tabs(Scope& scope, const Skin& skin) {
+void draw_tabs(AppState& scope, const Skin& skin) {
   const Layout& layout = scope.layout;
   const char* curves = layout.curves_open ? "›##curves" : tr("‹ Curves##curves");
   const float curves_width = button_width(curves);
@@ -115,10 +115,10 @@ void draw_tabs(Scope& scope, const Skin& skin) {
   ImGui::PopStyleVar();
   // In this line if there is room, so that nothing below it moves.
   const float room = ImGui::GetContentRegionAvail().x - curves_width - skin.px(4);
-  const float full = departures_width(scope, DeparturesLabel::full, skin);
-  const bool beside = departures_width(scope, DeparturesLabel::brief, skin) <= room;
+  const float full = overrides_width(scope, OverridesLabel::full, skin);
+  const bool beside = overrides_width(scope, OverridesLabel::brief, skin) <= room;
   if (full > 0 && beside) {
-    draw_departures(scope, full <= room ? DeparturesLabel::full : DeparturesLabel::brief, skin);
+    draw_overrides(scope, full <= room ? OverridesLabel::full : OverridesLabel::brief, skin);
     ImGui::SameLine(0, 0);
   }
   if (scope.presentation) {
@@ -127,11 +127,11 @@ void draw_tabs(Scope& scope, const Skin& skin) {
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - curves_width));
     draw_column_toggle(scope, curves, find_action("curves"), skin);
   }
-  if (full > 0 && !beside) draw_departures(scope, DeparturesLabel::full, skin);
+  if (full > 0 && !beside) draw_overrides(scope, OverridesLabel::full, skin);
 }
 
 // A click on the window's chrome must not take the arrow keys away from the workspace.
-void return_focus_after_click(Scope& scope) {
+void return_focus_after_click(AppState& scope) {
   const bool popup = ImGui::IsPopupOpen(static_cast<const char*>(nullptr), ImGuiPopupFlags_AnyPopup);
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && ImGui::IsWindowFocused() && !popup &&
       !ImGui::GetIO().WantTextInput) {
@@ -140,16 +140,16 @@ void return_focus_after_click(Scope& scope) {
 }
 
 // What to say while there is nothing to look at.
-std::string waiting_text(const Scope& scope) {
+std::string waiting_text(const AppState& scope) {
   if (scope.progress) return tr(scope.progress->what.c_str()) + std::string("…");
   if (!has_run(scope)) return tr("Opening the run…  Or open another with File, Open run");
   return tr("Running the model on the sentence…");
 }
 
 // What the open workspace needs and has not; empty: nothing.
-std::string what_is_missing(const Scope& scope) {
+std::string what_is_missing(const AppState& scope) {
   const Workspace& workspace = *scope.layout.workspace;
-  if (!workspace.needs.look) return "";
+  if (!workspace.needs.inspection) return "";
   if (workspace.needs.writer && scope.run.config.model.is_classifier())
     return tr("This view shows step-by-step decoding, but a classifier predicts one label. See Origins, Classifier.");
   const ShownMaps maps = shown_maps(scope);
@@ -161,7 +161,7 @@ std::string what_is_missing(const Scope& scope) {
 }
 
 // What a picture taken away is of: in the window it stands around the workspace.
-void draw_picture_caption(const Scope& scope, const Skin& skin) {
+void draw_picture_caption(const AppState& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
   if (!snapshot) return;
   draw_wrapped_label(skin.fonts.bold, skin.theme.text, one_line(snapshot->source_text), skin);
@@ -176,7 +176,7 @@ void draw_picture_caption(const Scope& scope, const Skin& skin) {
 }
 
 // A frame around the last item, if the open lesson speaks of it.
-void light_item(const Scope& scope, std::string_view anchor, const Skin& skin) {
+void light_item(const AppState& scope, std::string_view anchor, const Skin& skin) {
   const std::vector<std::string> lit = lit_anchors(scope);
   if (std::ranges::find(lit, anchor) == lit.end()) return;
   const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
@@ -188,11 +188,11 @@ void light_item(const Scope& scope, std::string_view anchor, const Skin& skin) {
 }
 
 // A lesson's views are others than the reader's: their textures must not be taken for each other's.
-std::string workspace_id(const Scope& scope) {
+std::string workspace_id(const AppState& scope) {
   return scope.lessons.set == 0 ? "workspace" : fmt::format("workspace of lesson {}", scope.lessons.set);
 }
 
-void draw_workspace(Scope& scope, TextureStore& textures, const Skin& skin) {
+void draw_workspace(AppState& scope, TextureStore& textures, const Skin& skin) {
   ImGui::BeginGroup();
   draw_tabs(scope, skin);
   ImGui::EndGroup();
@@ -223,7 +223,7 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Skin& skin) {
   light_item(scope, "workspace", skin);
 }
 
-void draw_setup_column(Scope& scope, float height, const Skin& skin) {
+void draw_setup_column(AppState& scope, float height, const Skin& skin) {
   ImGui::BeginChild("setup", ImVec2(skin.px(scope.layout.setup_width), height));
   draw_setup(scope, skin);
   ImGui::EndChild();
@@ -233,7 +233,7 @@ void draw_setup_column(Scope& scope, float height, const Skin& skin) {
   ImGui::SameLine(0, skin.px(4));
 }
 
-void draw_curves_column(Scope& scope, float width, float height, const Skin& skin) {
+void draw_curves_column(AppState& scope, float width, float height, const Skin& skin) {
   ImGui::SameLine(0, 0);
   draw_splitter("curves_edge", scope.layout.curves_width, height, curves_edge, skin);
   ImGui::SameLine(0, skin.px(4));
@@ -243,7 +243,7 @@ void draw_curves_column(Scope& scope, float width, float height, const Skin& ski
   light_item(scope, "curves", skin);
 }
 
-void draw_columns(Scope& scope, float height, TextureStore& textures, const Skin& skin) {
+void draw_columns(AppState& scope, float height, TextureStore& textures, const Skin& skin) {
   Layout& layout = scope.layout;
   const bool setup = layout.setup_open && !scope.presentation;
   const bool curves = layout.curves_open && !scope.presentation;
@@ -265,7 +265,7 @@ void draw_columns(Scope& scope, float height, TextureStore& textures, const Skin
   ImGui::EndChild();
 }
 
-void draw_lit_sentence_bar(Scope& scope, const Skin& skin) {
+void draw_lit_sentence_bar(AppState& scope, const Skin& skin) {
   ImGui::BeginGroup();
   draw_sentence_bar(scope, skin);
   ImGui::EndGroup();
@@ -274,7 +274,7 @@ void draw_lit_sentence_bar(Scope& scope, const Skin& skin) {
 
 }  // namespace
 
-void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
+void draw_shell(AppState& scope, TextureStore& textures, const Skin& skin) {
   speak_language(scope);
   settle_timeline(scope, ImGui::GetTime());
   settle_other(scope);
@@ -312,7 +312,7 @@ void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
   }
   settle_saved_view(scope);
   settle_lesson(scope);
-  ask_for_look(scope);
+  ask_for_inspection(scope);
   settle_undo(scope);
 }
 

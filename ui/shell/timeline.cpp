@@ -16,13 +16,13 @@ namespace attnscope {
 namespace {
 
 // The place of the frame shown; the number of frames when the present is.
-std::size_t frame_index(const Scope& scope, const std::vector<Frame>& frames) {
+std::size_t frame_index(const AppState& scope, const std::vector<Frame>& frames) {
   const auto found = std::ranges::find(frames, scope.timeline.past.snapshot);
   return static_cast<std::size_t>(found - frames.begin());
 }
 
 // The frame may have been thinned out, or the training that it saw taken back.
-void return_to_what_there_is(Scope& scope) {
+void return_to_what_there_is(AppState& scope) {
   Shown& past = scope.timeline.past;
   if (!past.snapshot) return;
   const PinnedSentence* sentence = recorded_sentence(scope);
@@ -33,7 +33,7 @@ void return_to_what_there_is(Scope& scope) {
   if (!there) show_frame(scope, nearest_frame(sentence->frames, static_cast<double>(past.snapshot->step)));
 }
 
-void go_on_with_film(Scope& scope, double now) {
+void go_on_with_film(AppState& scope, double now) {
   Timeline& timeline = scope.timeline;
   const PinnedSentence* sentence = recorded_sentence(scope);
   if (!sentence || !timeline.past.snapshot) timeline.playing = false;
@@ -49,22 +49,22 @@ void go_on_with_film(Scope& scope, double now) {
 std::string weight_title(const Selection& chosen, const Snapshot& snapshot) {
   const Token& query = row_tokens(snapshot, chosen.place.part)[static_cast<std::size_t>(*chosen.row)];
   const Token& key = col_tokens(snapshot, chosen.place.part)[static_cast<std::size_t>(*chosen.col)];
-  return fmt::format("{} → {} · {}", without_mark(query.piece), without_mark(key.piece),
+  return fmt::format("{} → {} · {}", without_mark(query.token), without_mark(key.token),
                      head_name(chosen.place, snapshot.model));
 }
 
 }  // namespace
 
-bool is_pinned(const Scope& scope) {
+bool is_pinned(const AppState& scope) {
   return scope.history.find(scope.layout.sentence) != nullptr;
 }
 
-bool can_pin(const Scope& scope) {
+bool can_pin(const AppState& scope) {
   if (!has_run(scope) || !may_control(scope) || scope.status.activity == Activity::preparing) return false;
   return is_pinned(scope) || (scope.history.sentences().size() < max_pinned && !is_blank(scope.layout.sentence));
 }
 
-void toggle_pin(Scope& scope) {
+void toggle_pin(AppState& scope) {
   if (!can_pin(scope)) return;
   if (is_pinned(scope)) {
     scope.commands.push_back(Unpin{scope.layout.sentence});
@@ -73,7 +73,7 @@ void toggle_pin(Scope& scope) {
   }
 }
 
-std::string pin_help(const Scope& scope) {
+std::string pin_help(const AppState& scope) {
   if (is_pinned(scope)) return tr("Unpins the sentence and deletes its recorded steps.");
   if (scope.history.sentences().size() >= max_pinned) {
     return trf("{} sentences are pinned, which is the maximum. Unpin one first.", max_pinned);
@@ -84,7 +84,7 @@ std::string pin_help(const Scope& scope) {
       scope.run.config.training.history_interval);
 }
 
-const PinnedSentence* recorded_sentence(const Scope& scope) {
+const PinnedSentence* recorded_sentence(const AppState& scope) {
   const PinnedSentence* sentence = scope.history.find(scope.layout.sentence);
   return sentence && !sentence->frames.empty() ? sentence : nullptr;
 }
@@ -94,19 +94,19 @@ std::size_t nearest_frame(const std::vector<Frame>& frames, double step) {
   return static_cast<std::size_t>(std::ranges::min_element(frames, {}, distance) - frames.begin());
 }
 
-void show_frame(Scope& scope, std::size_t index) {
+void show_frame(AppState& scope, std::size_t index) {
   const PinnedSentence* sentence = recorded_sentence(scope);
   if (!sentence || index >= sentence->frames.size()) return;
   Shown& past = scope.timeline.past;
   if (past.snapshot != sentence->frames[index]) past = {sentence->frames[index], ++scope.versions};
 }
 
-void show_present(Scope& scope) {
+void show_present(AppState& scope) {
   scope.timeline.past = {};
   scope.timeline.playing = false;
 }
 
-void move_frame(Scope& scope, int by) {
+void move_frame(AppState& scope, int by) {
   const PinnedSentence* sentence = recorded_sentence(scope);
   if (!sentence) return;
   scope.timeline.playing = false;
@@ -116,7 +116,7 @@ void move_frame(Scope& scope, int by) {
   show_frame(scope, static_cast<std::size_t>(index));
 }
 
-void toggle_film(Scope& scope, double now) {
+void toggle_film(AppState& scope, double now) {
   Timeline& timeline = scope.timeline;
   const PinnedSentence* sentence = recorded_sentence(scope);
   if (!sentence) return;
@@ -126,10 +126,10 @@ void toggle_film(Scope& scope, double now) {
   if (frame_index(scope, sentence->frames) + 1 >= sentence->frames.size()) show_frame(scope, 0);
 }
 
-void settle_timeline(Scope& scope, double now) {
+void settle_timeline(AppState& scope, double now) {
   return_to_what_there_is(scope);
   go_on_with_film(scope, now);
-  scope.timeline.past.look_comes = step_looked_at(scope).has_value();
+  scope.timeline.past.inspection_comes = inspected_step(scope).has_value();
   follow_history(scope.curves_view.weights, scope.history);
   const Snapshot* past = scope.timeline.past.snapshot.get();
   scope.curves_view.axis.marker = past ? std::optional(static_cast<double>(past->step)) : std::nullopt;
@@ -137,7 +137,7 @@ void settle_timeline(Scope& scope, double now) {
 
 // ---- the chosen weight
 
-std::string weight_problem(const Scope& scope) {
+std::string weight_problem(const AppState& scope) {
   const ShownMaps maps = shown_maps(scope);
   const AttentionView& view = scope.views.of<AttentionView>();
   if (!maps.newest.snapshot || maps.lacks(view.part)) return tr("No attention to plot yet.");
@@ -153,7 +153,7 @@ std::string weight_problem(const Scope& scope) {
   return {};
 }
 
-void plot_weight(Scope& scope) {
+void plot_weight(AppState& scope) {
   if (!weight_problem(scope).empty()) return;
   const AttentionView& view = scope.views.of<AttentionView>();
   const Snapshot& snapshot = *shown_maps(scope).of(view.part).snapshot;

@@ -12,7 +12,7 @@
 #include "plain/clamped.h"
 #include "shell/actions.h"
 #include "shell/export.h"
-#include "shell/looking.h"
+#include "shell/sentence.h"
 #include "shell/timeline.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -24,7 +24,7 @@ namespace {
 constexpr std::array speeds = {0.25F, 0.5F, 1.0F, 2.0F, 4.0F, 8.0F};
 
 // From the beginning of training to its present step, or the last frame's.
-double last_step(const Scope& scope, const PinnedSentence& sentence) {
+double last_step(const AppState& scope, const PinnedSentence& sentence) {
   return static_cast<double>(std::max({scope.status.step, sentence.frames.back()->step, std::int64_t{1}}));
 }
 
@@ -36,7 +36,7 @@ struct Track {
   double step_at(float x) const { return static_cast<double>((x - low.x) / (high.x - low.x)) * last; }
 };
 
-void draw_track(const Scope& scope, const PinnedSentence& sentence, const Track& track, bool hovered,
+void draw_track(const AppState& scope, const PinnedSentence& sentence, const Track& track, bool hovered,
                 const Skin& skin) {
   Painter paint(skin);
   const Theme& theme = skin.theme;
@@ -60,7 +60,7 @@ void draw_track(const Scope& scope, const PinnedSentence& sentence, const Track&
   paint.filled_circle({handle, middle}, skin.px(hovered ? 7.0F : 6.0F), color, 24);
 }
 
-void track_tooltip(const Scope& scope, const Frame& frame) {
+void track_tooltip(const AppState& scope, const Frame& frame) {
   ImGui::BeginTooltip();
   ImGui::Text(tr("step %s"), grouped(frame->step).c_str());
   plain_text(frame->output_text);
@@ -70,7 +70,7 @@ void track_tooltip(const Scope& scope, const Frame& frame) {
 }
 
 // Right of the last frame, nearer to the right end, is the present.
-void choose_at(Scope& scope, const PinnedSentence& sentence, const Track& track, float x) {
+void choose_at(AppState& scope, const PinnedSentence& sentence, const Track& track, float x) {
   const double step = track.step_at(x);
   const double newest = static_cast<double>(sentence.frames.back()->step);
   if (step > newest && step - newest > track.last - step) {
@@ -82,7 +82,7 @@ void choose_at(Scope& scope, const PinnedSentence& sentence, const Track& track,
 }
 
 // Empty while the sentence in the sentence bar is another than those pinned.
-void draw_scrub_bar(Scope& scope, const PinnedSentence* recorded, float width, const Skin& skin) {
+void draw_scrub_bar(AppState& scope, const PinnedSentence* recorded, float width, const Skin& skin) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const float height = ImGui::GetFrameHeight();
   ImGui::InvisibleButton("track", {width, height});
@@ -100,7 +100,7 @@ void draw_scrub_bar(Scope& scope, const PinnedSentence* recorded, float width, c
   if (hovered) track_tooltip(scope, sentence.frames[nearest_frame(sentence.frames, track.step_at(mouse))]);
 }
 
-void draw_film_buttons(Scope& scope, bool recorded, const Skin& skin) {
+void draw_film_buttons(AppState& scope, bool recorded, const Skin& skin) {
   Timeline& timeline = scope.timeline;
   const bool playing = timeline.playing;
   draw_action_button(scope, find_action("film"), playing ? Icon::pause : Icon::play, skin.theme.accent, skin,
@@ -120,7 +120,7 @@ void draw_film_buttons(Scope& scope, bool recorded, const Skin& skin) {
   help_tooltip(recorded ? speed : fmt::format("{} {}", speed, why), skin);
 }
 
-void draw_sentences(Scope& scope, float width, const Skin& skin) {
+void draw_sentences(AppState& scope, float width, const Skin& skin) {
   ImGui::SetNextItemWidth(width);
   const std::string shown = is_pinned(scope) ? scope.layout.sentence : tr("a pinned sentence…");
   if (begin_combo("##pinned", shown)) {
@@ -146,20 +146,20 @@ std::string memory_text(const History& history) {
              static_cast<double>(history.budget()) / mebibyte, frames);
 }
 
-std::string step_text(const Scope& scope) {
+std::string step_text(const AppState& scope) {
   const Snapshot* past = scope.timeline.past.snapshot.get();
   if (!past) return trf("now, step {}", grouped(scope.status.step));
   return trf("step {} of {}", grouped(past->step), grouped(scope.status.step));
 }
 
-void draw_step(const Scope& scope, float width) {
+void draw_step(const AppState& scope, float width) {
   const float x = ImGui::GetCursorPosX();
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(step_text(scope).c_str());
   ImGui::SameLine(x + width);
 }
 
-void draw_memory(const Scope& scope, const std::string& text, const Skin& skin) {
+void draw_memory(const AppState& scope, const std::string& text, const Skin& skin) {
   const WithFont font(skin.fonts.small);
   ImGui::AlignTextToFramePadding();
   dim_text(text, skin);
@@ -171,7 +171,7 @@ void draw_memory(const Scope& scope, const std::string& text, const Skin& skin) 
 }
 
 // While pictures of the recorded steps are being written.
-void draw_film_order(Scope& scope, const Skin& skin) {
+void draw_film_order(AppState& scope, const Skin& skin) {
   const FilmOrder& film = *scope.exports.film;
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(tr("Saving the film"));
@@ -184,7 +184,7 @@ void draw_film_order(Scope& scope, const Skin& skin) {
   help_tooltip(tr("Stops saving the film. The pictures saved so far remain."), skin);
 }
 
-void draw_bar(Scope& scope, const Skin& skin) {
+void draw_bar(AppState& scope, const Skin& skin) {
   if (scope.exports.film) return draw_film_order(scope, skin);
   const PinnedSentence* sentence = recorded_sentence(scope);
   const float gap = skin.px(8);
@@ -225,7 +225,7 @@ void draw_bar(Scope& scope, const Skin& skin) {
 
 }  // namespace
 
-void draw_timeline(Scope& scope, const Skin& skin) {
+void draw_timeline(AppState& scope, const Skin& skin) {
   if (scope.history.sentences().empty()) {
     scope.timeline.focused = false;
     return;
@@ -238,7 +238,7 @@ void draw_timeline(Scope& scope, const Skin& skin) {
   ImGui::EndChild();
 }
 
-float timeline_height(const Scope& scope) {
+float timeline_height(const AppState& scope) {
   return scope.history.sentences().empty() ? 0 : ImGui::GetFrameHeightWithSpacing();
 }
 

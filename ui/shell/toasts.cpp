@@ -67,7 +67,7 @@ bool draw_progress(const std::string& what, double fraction, const char* cancel_
   return cancelled;
 }
 
-void draw_work_under_way(Scope& scope, const Skin& skin) {
+void draw_work_under_way(AppState& scope, const Skin& skin) {
   if (scope.progress && draw_progress(scope.progress->what, scope.progress->fraction,
                                       tr("Cancels this. The current run does not change."), skin)) {
     scope.commands.push_back(Cancel{});
@@ -79,7 +79,7 @@ void draw_work_under_way(Scope& scope, const Skin& skin) {
 
 }  // namespace
 
-void draw_toasts(Scope& scope, ImVec2 corner, const Skin& skin) {
+void draw_toasts(AppState& scope, ImVec2 corner, const Skin& skin) {
   const double now = ImGui::GetTime();
   std::erase_if(scope.toasts, [&](const Toast& toast) { return expired(toast, now); });
   if (scope.toasts.empty() && !scope.progress && !scope.study) return;

@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-void draw_workspace_items(Scope& scope) {
+void draw_workspace_items(AppState& scope) {
   for (const Workspace& workspace : workspaces()) {
     const std::string key = chord_text(group_key(workspace));
     if (ImGui::MenuItem(tr_label(workspace.title), key.c_str(), scope.layout.workspace == &workspace))
@@ -25,7 +25,7 @@ void draw_workspace_items(Scope& scope) {
   }
 }
 
-void draw_buttons(Scope& scope, const Skin& skin) {
+void draw_buttons(AppState& scope, const Skin& skin) {
   const bool training = scope.status.activity == Activity::training;
   draw_action_button(scope, find_action("train"), training ? Icon::pause : Icon::play,
                      training ? skin.theme.warning : skin.theme.success, skin);
@@ -33,7 +33,7 @@ void draw_buttons(Scope& scope, const Skin& skin) {
   draw_action_button(scope, find_action("reset"), Icon::reset, skin.theme.accent, skin);
 }
 
-void draw_status(const Scope& scope, const Skin& skin) {
+void draw_status(const AppState& scope, const Skin& skin) {
   const std::string text = status_line(scope);
   const float room = ImGui::GetContentRegionAvail().x - skin.px(20);
   const bool roomy = text_size(skin.fonts.mono, text).x <= room;
@@ -77,7 +77,7 @@ static_assert(activity_texts.size() == static_cast<std::size_t>(Activity::finish
 
 }  // namespace
 
-std::string status_line(const Scope& scope) {
+std::string status_line(const AppState& scope) {
   if (!has_run(scope)) return scope.progress ? tr(scope.progress->what.c_str()) : tr("no run yet");
   const char* activity =
       scope.pausing ? tr("pausing…") : tr(activity_texts[static_cast<std::size_t>(scope.status.activity)]);
@@ -89,11 +89,11 @@ std::string status_line(const Scope& scope) {
     line += trf(" · {} tok/s", rounded(speed.back()));
   }
   if (!scope.status.device.empty()) line += " · " + scope.status.device;
-  if (scope.service) line += trf(" · served, {} watching", scope.service->watchers);
+  if (scope.service) line += trf(" · served, {} watching", scope.service->clients);
   return line;
 }
 
-void draw_training_sign(const Scope& scope, const Skin& skin) {
+void draw_training_sign(const AppState& scope, const Skin& skin) {
   const std::vector<double>& loss = scope.curves[metric("loss")].points().y;
   if (scope.status.activity == Activity::idle || loss.empty()) return ImGui::NewLine();
   const std::string text =
@@ -111,7 +111,7 @@ void draw_training_sign(const Scope& scope, const Skin& skin) {
   ImGui::TextUnformatted(text.c_str());
 }
 
-void draw_menu_bar(Scope& scope, const Skin& skin) {
+void draw_menu_bar(AppState& scope, const Skin& skin) {
   if (!ImGui::BeginMenuBar()) return;
   for (const auto& [menu, title] : menus) {
     if (!ImGui::BeginMenu(tr_label(title))) continue;

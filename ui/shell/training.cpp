@@ -64,27 +64,29 @@ struct HandOver {
   void operator()(const auto& about_circuit) const {
     take_circuit(views.of<CircuitView>(), about_circuit, result.run, result.step);
   }
-  void operator()(const HeadsLook& look) const {
-    take_circuit(views.of<CircuitView>(), look, result.run, result.step);
-    views.of<AttentionView>().importance = look.heads;
+  void operator()(const HeadsResult& inspection) const {
+    take_circuit(views.of<CircuitView>(), inspection, result.run, result.step);
+    views.of<AttentionView>().importance = inspection.heads;
     views.of<AttentionView>().importance_of = result.run;
   }
   void operator()(const TsneMap& map) const { take_tsne(views.of<EmbeddingsView>(), map, result.run); }
-  void operator()(const AttributionLook& look) const {
-    take_attribution(views.of<CircuitView>().attribution, look, result.run, result.step);
+  void operator()(const AttributionResult& inspection) const {
+    take_attribution(views.of<CircuitView>().attribution, inspection, result.run, result.step);
   }
-  void operator()(const GradientLook& look) const {
-    take_gradients(views.of<OriginsView>().gradients, look, result.run, result.step);
+  void operator()(const GradientResult& inspection) const {
+    take_gradients(views.of<OriginsView>().gradients, inspection, result.run, result.step);
   }
-  void operator()(const TensorsLook& look) const {
-    take_tensors(views.of<FlowView>().spread, look, result.run, result.step);
+  void operator()(const TensorsResult& inspection) const {
+    take_tensors(views.of<FlowView>().spread, inspection, result.run, result.step);
   }
-  void operator()(const CostLook& look) const { take_cost(views.of<OriginsView>().cost, look, result.run); }
-  void operator()(const LengthLook& look) const {
-    take_lengths(views.of<OriginsView>().lengths, look, result.run, result.step);
+  void operator()(const CostResult& inspection) const {
+    take_cost(views.of<OriginsView>().cost, inspection, result.run);
   }
-  void operator()(const OrderLook& look) const {
-    take_orders(views.of<PositionsView>().orders, look, result.run, result.step);
+  void operator()(const LengthResult& inspection) const {
+    take_lengths(views.of<OriginsView>().lengths, inspection, result.run, result.step);
+  }
+  void operator()(const OrderResult& inspection) const {
+    take_orders(views.of<PositionsView>().orders, inspection, result.run, result.step);
   }
   void operator()(const Evaluation& scores) const {
     if (!scores.confusion.labels.empty())
@@ -95,13 +97,13 @@ struct HandOver {
 
 }  // namespace
 
-bool can_train(const Scope& scope) {
+bool can_train(const AppState& scope) {
   if (!has_run(scope) || !may_control(scope)) return false;
   const Activity activity = scope.status.activity;
   return activity == Activity::idle || activity == Activity::paused || activity == Activity::finished;
 }
 
-bool waits_for_corpus(const Scope& scope) {
+bool waits_for_corpus(const AppState& scope) {
   return scope.run.config.corpus.source.empty() && !scope.edited.corpus.source.empty() && can_reset(scope);
 }
 
@@ -114,11 +116,11 @@ std::string config_complaint(const Config& config) {
   }
 }
 
-bool can_reset(const Scope& scope) {
+bool can_reset(const AppState& scope) {
   return may_replace(scope) && scope.status.activity != Activity::preparing && config_complaint(scope.edited).empty();
 }
 
-void play_or_pause(Scope& scope) {
+void play_or_pause(AppState& scope) {
   if (scope.status.activity == Activity::training && may_control(scope)) {
     scope.commands.push_back(Pause{});
     scope.pausing = true;
@@ -129,15 +131,15 @@ void play_or_pause(Scope& scope) {
   }
 }
 
-void step_once(Scope& scope) {
+void step_once(AppState& scope) {
   if (can_train(scope)) scope.commands.push_back(Step{});
 }
 
-void reset(Scope& scope) {
+void reset(AppState& scope) {
   if (can_reset(scope)) scope.commands.push_back(Reset{scope.edited});
 }
 
-void adjust(Scope& scope) {
+void adjust(AppState& scope) {
   const std::string complaint = config_complaint(scope.edited);
   if (!complaint.empty()) return;
   scope.run.config = with_live_fields(scope.run.config, scope.edited);
@@ -146,7 +148,7 @@ void adjust(Scope& scope) {
   scope.commands.push_back(Adjust{scope.run.config});
 }
 
-void drop_path(Scope& scope, const std::string& path, bool is_folder) {
+void drop_path(AppState& scope, const std::string& path, bool is_folder) {
   if (!may_replace(scope)) {
     notify(scope, Severity::info, tr(only_where_it_trains));
   } else if (is_folder) {
@@ -160,13 +162,13 @@ void drop_path(Scope& scope, const std::string& path, bool is_folder) {
 
 // ---- studies
 
-void start_study(Scope& scope, StudyQuestion question) {
+void start_study(AppState& scope, StudyQuestion question) {
   if (!has_run(scope)) return;
   scope.study = StudyUnderWay{++scope.studies, 0, study_text(question, scope.run.config.model)};
-  scope.commands.push_back(StartStudy{scope.studies, std::move(question), step_looked_at(scope), shows_other(scope)});
+  scope.commands.push_back(StartStudy{scope.studies, std::move(question), inspected_step(scope), shows_other(scope)});
 }
 
-void cancel_study(Scope& scope) {
+void cancel_study(AppState& scope) {
   if (scope.study) scope.commands.push_back(CancelStudy{});
 }
 
@@ -195,11 +197,11 @@ std::string result_text(const StudyResult& result) {
   return text.empty() ? text : trf("Step {}. {}", grouped(result.step), text);
 }
 
-void receive(Scope& scope, const StudyProgress& progress) {
+void receive(AppState& scope, const StudyProgress& progress) {
   if (scope.study && scope.study->number == progress.study) scope.study->fraction = progress.fraction;
 }
 
-void receive(Scope& scope, const StudyEnded& ended) {
+void receive(AppState& scope, const StudyEnded& ended) {
   if (scope.study && scope.study->number == ended.study) scope.study.reset();
   if (!ended.result) return;
   std::visit(HandOver{scope.views, *ended.result}, ended.result->answer);

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/translation.h"
-#include "shell/looking.h"
-#include "shell/scope.h"
+#include "shell/app_state.h"
+#include "shell/sentence.h"
 #include "shell/training.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/decoding/view.h"
@@ -16,7 +16,7 @@ namespace {
 
 using Direction = UndoHistory::Direction;
 
-Chosen chosen(const Scope& scope) {
+Chosen chosen(const AppState& scope) {
   const DecodingView& decoding = scope.views.of<DecodingView>();
   return {scope.run.run,
           scope.layout.sentence,
@@ -29,7 +29,7 @@ Chosen chosen(const Scope& scope) {
 }
 
 // All but the run.
-void choose_again(Scope& scope, const Chosen& wanted) {
+void choose_again(AppState& scope, const Chosen& wanted) {
   scope.layout.sentence = wanted.sentence;
   scope.reference = wanted.reference;
   scope.views.of<AttentionView>().interventions = wanted.interventions;
@@ -47,7 +47,7 @@ std::vector<Chosen>& steps(UndoHistory& history, Direction direction) {
 }
 
 // The step that was to be taken is, once its run is there.
-void take_step(Scope& scope, Direction direction) {
+void take_step(AppState& scope, Direction direction) {
   UndoHistory& history = scope.undo;
   std::vector<Chosen>& from = steps(history, direction);
   std::vector<Chosen>& to = steps(history, direction == Direction::back ? Direction::forth : Direction::back);
@@ -58,7 +58,7 @@ void take_step(Scope& scope, Direction direction) {
   history.present = chosen(scope);
 }
 
-void move(Scope& scope, Direction direction) {
+void move(AppState& scope, Direction direction) {
   UndoHistory& history = scope.undo;
   std::vector<Chosen>& from = steps(history, direction);
   if (from.empty() || history.returning) return;
@@ -75,7 +75,7 @@ void move(Scope& scope, Direction direction) {
 }
 
 // What differs, in a word.
-const char* difference(const Chosen& now, const Chosen& other, const Scope& scope) {
+const char* difference(const Chosen& now, const Chosen& other, const AppState& scope) {
   if (now.run != other.run) return scope.run.folder.empty() ? tr(" reset") : tr(" opening a run");
   if (now.sentence != other.sentence) return tr(" sentence");
   if (now.edited != other.edited) return tr(" setting");
@@ -83,14 +83,14 @@ const char* difference(const Chosen& now, const Chosen& other, const Scope& scop
   return now.reference != other.reference ? tr(" reference") : tr(" output selection");
 }
 
-std::string title(const char* verb, const std::vector<Chosen>& steps, const Scope& scope) {
+std::string title(const char* verb, const std::vector<Chosen>& steps, const AppState& scope) {
   if (steps.empty() || !scope.undo.present) return verb;
   return verb + std::string(difference(*scope.undo.present, steps.back(), scope));
 }
 
 }  // namespace
 
-void settle_undo(Scope& scope) {
+void settle_undo(AppState& scope) {
   UndoHistory& history = scope.undo;
   if (!has_run(scope) || history.returning || ImGui::IsAnyItemActive()) return;
   Chosen now = chosen(scope);
@@ -103,31 +103,31 @@ void settle_undo(Scope& scope) {
   history.present = std::move(now);
 }
 
-bool can_undo(const Scope& scope) {
+bool can_undo(const AppState& scope) {
   return !scope.undo.past.empty() && !scope.undo.returning;
 }
 
-bool can_redo(const Scope& scope) {
+bool can_redo(const AppState& scope) {
   return !scope.undo.future.empty() && !scope.undo.returning;
 }
 
-void undo(Scope& scope) {
+void undo(AppState& scope) {
   move(scope, Direction::back);
 }
 
-void redo(Scope& scope) {
+void redo(AppState& scope) {
   move(scope, Direction::forth);
 }
 
-std::string undo_title(const Scope& scope) {
+std::string undo_title(const AppState& scope) {
   return title(tr("Undo"), scope.undo.past, scope);
 }
 
-std::string redo_title(const Scope& scope) {
+std::string redo_title(const AppState& scope) {
   return title(tr("Redo"), scope.undo.future, scope);
 }
 
-void receive_in_undo(Scope& scope, std::uint64_t before) {
+void receive_in_undo(AppState& scope, std::uint64_t before) {
   UndoHistory& history = scope.undo;
   if (before != 0 && scope.run.before) history.runs[before] = *scope.run.before;
   const std::optional<UndoHistory::Return> returning = std::exchange(history.returning, std::nullopt);
@@ -140,7 +140,7 @@ void receive_in_undo(Scope& scope, std::uint64_t before) {
   take_step(scope, returning->direction);
 }
 
-void give_up_return(Scope& scope) {
+void give_up_return(AppState& scope) {
   scope.undo.returning.reset();
 }
 

@@ -16,7 +16,7 @@
 
 namespace attnscope {
 
-struct Scope;
+struct AppState;
 
 struct Chosen {
   std::uint64_t run = 0;  // RunOpened::run
@@ -47,21 +47,21 @@ struct UndoHistory {
 inline constexpr std::size_t max_undo = 100;
 
 // Compares; once a frame, after everything was drawn.
-void settle_undo(Scope& scope);
+void settle_undo(AppState& scope);
 
-bool can_undo(const Scope& scope);
-bool can_redo(const Scope& scope);
-void undo(Scope& scope);
-void redo(Scope& scope);
+bool can_undo(const AppState& scope);
+bool can_redo(const AppState& scope);
+void undo(AppState& scope);
+void redo(AppState& scope);
 
 // "Undo reset", "Redo sentence"
-std::string undo_title(const Scope& scope);
-std::string redo_title(const Scope& scope);
+std::string undo_title(const AppState& scope);
+std::string redo_title(const AppState& scope);
 
 // A run has taken the place of `before`, the number of the run that was open.
-void receive_in_undo(Scope& scope, std::uint64_t before);
+void receive_in_undo(AppState& scope, std::uint64_t before);
 
 // No run was opened: what was to be brought back is not.
-void give_up_return(Scope& scope);
+void give_up_return(AppState& scope);
 
 }  // namespace attnscope

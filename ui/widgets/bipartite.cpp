@@ -274,8 +274,10 @@ void tell_weights(const BipartiteCanvas& canvas, BipartiteToken token) {
 void token_tooltip(const BipartiteCanvas& canvas, BipartiteToken token) {
   const auto& labels = token.side == Side::queries ? canvas.data.row_labels : canvas.data.col_labels;
   const std::string& label = labels[static_cast<std::size_t>(token.index)];
-  point_at(
-      {.thing = Thing::piece, .name = label, .value = label, .about = token.side == Side::queries ? "query" : "key"});
+  point_at({.thing = HoverTarget::token,
+            .name = label,
+            .value = label,
+            .about = token.side == Side::queries ? "query" : "key"});
   ImGui::BeginTooltip();
   if (canvas.data.tooltip)
     canvas.data.tooltip(token);

@@ -435,7 +435,7 @@ void say_what_is_chosen(const HeatmapCanvas& canvas) {
   if (row < 0 || row >= canvas.matrix.rows || col < 0 || col >= canvas.matrix.cols) return;
   Pointed cell = pointed_cell(canvas, {.row = row, .col = col});
   cell.place = canvas.corner(row + 1, col + 1);
-  choose_thing(std::move(cell));
+  choose_target(std::move(cell));
 }
 
 // What is clipped to the cells in sight.

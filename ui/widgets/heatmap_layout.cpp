@@ -45,8 +45,8 @@ ImVec2 room_for_bars(const HeatmapOptions& options, const Skin& skin) {
 }
 
 // Cells as large as the zoom has them, as many as there is room for, from its first on.
-void look_closer(HeatmapLayout& layout, const Matrix& matrix, const HeatmapOptions& options, ImVec2 room,
-                 const Skin& skin) {
+void inspect_closely(HeatmapLayout& layout, const Matrix& matrix, const HeatmapOptions& options, ImVec2 room,
+                     const Skin& skin) {
   const auto count = ImVec2{static_cast<float>(matrix.cols), static_cast<float>(matrix.rows)};
   layout.sight = {layout.cell.x * count.x, layout.cell.y * count.y};
   if (!options.zoom) return;
@@ -193,7 +193,7 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
     layout.cell = cell_size(matrix, room, options, largest);
   }
   layout.col_label_height = label_height;
-  look_closer(layout, matrix, options, room, skin);
+  inspect_closely(layout, matrix, options, room, skin);
   layout.row_stride = stride(layout.cell.y, line, options.row_labels.empty());
   layout.col_stride =
       stride(layout.cell.x, layout.slanted ? line / std::sin(radians) : longest_col + skin.px(6), numbers);

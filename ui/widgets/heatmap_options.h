@@ -49,7 +49,7 @@ struct HeatmapOptions {
   HeatmapBars row_bars;                           // along the right edge
   HeatmapBars col_bars;                           // along the bottom edge
   HeatmapZoom* zoom = nullptr;                    // wheel, drag and double-click change it; null: all is always seen
-  Thing thing = Thing::map;                       // for the right button
+  HoverTarget thing = HoverTarget::map;           // for the right button
   const char* about = "";                         // a label that the glossary may explain
   std::function<void(int row, int col)> tooltip;  // draws what the tooltip says; empty: both labels and the value
 };

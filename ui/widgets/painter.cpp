@@ -47,8 +47,8 @@ Painter::Painter(const Skin& skin) : skin_(skin), list_(*ImGui::GetWindowDrawLis
 bool Painter::begin(std::size_t corners) {
   constexpr std::size_t most = 60'000;  // of 65 536: some are left to what is not painted here
   first_ = list_.VtxBuffer.Size;
-  const bool counts_anew = (ImGui::GetIO().BackendFlags & ImGuiBackendFlags_RendererHasVtxOffset) != 0;
-  return counts_anew || list_._VtxCurrentIdx + corners < most;
+  const bool recounts = (ImGui::GetIO().BackendFlags & ImGuiBackendFlags_RendererHasVtxOffset) != 0;
+  return recounts || list_._VtxCurrentIdx + corners < most;
 }
 
 void Painter::line(ImVec2 from, ImVec2 to, Color32 color, float thickness) {

@@ -159,7 +159,7 @@ void zoom_and_pan(const PlotFrame& frame, PlotAxis& axis, PlotView& view) {
 
 // The values there, a line a line of the plot.
 Pointed pointed_values(std::span<const PlotLine> lines, double x, const PlotOptions& options) {
-  Pointed pointed{.thing = Thing::plot, .name = std::string(options.title), .about = std::string(options.title)};
+  Pointed pointed{.thing = HoverTarget::plot, .name = std::string(options.title), .about = std::string(options.title)};
   pointed.help = options.help;
   for (const PlotLine& line : lines)
     if (const auto point = nearest_point(*line.series, x))

@@ -23,7 +23,7 @@ struct ChoiceText {
   const char* help;
 };
 template <typename Value>  // which clang before 17 does not deduce by itself
-ChoiceText(Value, const char*, const char*) -> ChoiceText<Value>;
+ChoiceText(Value, const char*, const char*)->ChoiceText<Value>;
 
 // One small button, in the row or in its next line where there is no room; the next one stands beside it. True when
 // clicked.

@@ -30,9 +30,9 @@ void draw_chip(Painter& paint, const Chip& chip, const Token& token, const Token
   const float rounding = skin.px(3);
   paint.filled_rect(chip.low, chip.high, chip.fill, rounding);
   if (chip.masked) draw_hatching(paint, chip.low, chip.high, skin.theme.border, skin.px(6));
-  const std::string_view piece = token.piece;
-  const bool begins_word = piece.starts_with(word_mark);
-  const std::string_view rest = begins_word ? piece.substr(word_mark.size()) : piece;
+  const std::string_view text = token.text;
+  const bool begins_word = text.starts_with(word_mark);
+  const std::string_view rest = begins_word ? text.substr(word_mark.size()) : text;
   ImVec2 at{chip.low.x + skin.px(5), chip.low.y + skin.px(2)};
   if (begins_word) {
     paint.text(skin.fonts.mono, at, faded(chip.ink, 0.35F), word_mark);
@@ -72,10 +72,10 @@ constexpr auto likes = std::to_array<std::pair<std::string_view, std::string_vie
     {"\u202F", " "},
 });
 
-std::string unknown_note(std::string_view piece) {
+std::string unknown_note(std::string_view token) {
   std::string note = tr("The vocabulary has no token for this text. The model gets <unk>, as for all unknown text.");
   for (const auto& [sign, like] : likes)
-    if (without_mark(piece) == sign) note += trf("\nTry {} instead.", like);
+    if (without_mark(token) == sign) note += trf("\nTry {} instead.", like);
   return note;
 }
 
@@ -88,13 +88,13 @@ const UnseenWord* unseen_at(std::size_t index, const TokenStripOptions& options)
 
 void token_tooltip(const Token& token, std::size_t index, const TokenStripOptions& options, const Skin& skin) {
   ImGui::BeginTooltip();
-  mono_text(token.piece, skin);
+  mono_text(token.text, skin);
   ImGui::TextDisabled(tr("position %d, token id %d"), static_cast<int>(index), token.id);
   if (index < options.weights.size()) {
     const std::string weight = fmt::format("{} {:.4f}", options.weight_name, options.weights[index]);
     ImGui::TextUnformatted(weight.c_str());
   }
-  if (token.unknown) ImGui::TextUnformatted(unknown_note(token.piece).c_str());
+  if (token.unknown) ImGui::TextUnformatted(unknown_note(token.text).c_str());
   if (const UnseenWord* word = unseen_at(index, options)) ImGui::TextUnformatted(unseen_note(*word).c_str());
   if (is_marked(index, options))
     ImGui::TextUnformatted(options.marked_note.data(), options.marked_note.data() + options.marked_note.size());
@@ -103,8 +103,8 @@ void token_tooltip(const Token& token, std::size_t index, const TokenStripOption
   ImGui::EndTooltip();
 }
 
-Pointed pointed_piece(const Token& token, std::size_t index, const TokenStripOptions& options) {
-  Pointed pointed{.thing = Thing::piece, .name = token.piece, .value = token.piece, .about = "token"};
+Pointed hovered_token(const Token& token, std::size_t index, const TokenStripOptions& options) {
+  Pointed pointed{.thing = HoverTarget::token, .name = token.text, .value = token.text, .about = "token"};
   if (index >= options.weights.size()) return pointed;
   pointed.value = fmt::format("{:.6g}", options.weights[index]);
   pointed.help = options.weight_name;
@@ -132,7 +132,7 @@ Color32 chip_fill(std::size_t index, bool masked, bool hovered, const TokenStrip
 }
 
 // The last item's piece.
-void paint_piece(Painter& paint, const PictureArea& area, const Token& token, std::size_t index,
+void paint_token(Painter& paint, const PictureArea& area, const Token& token, std::size_t index,
                  const TokenStripOptions& options, const Skin& skin) {
   const bool hovered = ImGui::IsItemHovered();
   const bool masked = is_masked(index, options);
@@ -181,19 +181,19 @@ TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens,
   ImVec2 at = origin;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
-    const float piece_width = text_size(skin.fonts.mono, token.piece).x;
+    const float token_width = text_size(skin.fonts.mono, token.text).x;
     const float id_width = options.show_ids ? text_size(skin.fonts.mono_small, std::to_string(token.id)).x : 0;
-    const float width = std::max(piece_width + skin.px(10), id_width + skin.px(4));
+    const float width = std::max(token_width + skin.px(10), id_width + skin.px(4));
     if (at.x + width > right && at.x > origin.x) at = {origin.x, at.y + row_height};
     ImGui::PushID(static_cast<int>(i));
     ImGui::SetCursorScreenPos(at);
     if (ImGui::InvisibleButton("piece", {width, chip_height})) result.clicked = static_cast<int>(i);
     const bool hovered = ImGui::IsItemHovered();
     // What has scrolled out of sight costs nothing.
-    if (ImGui::IsItemVisible()) paint_piece(paint, {at, {at.x + width, at.y + chip_height}}, token, i, options, skin);
+    if (ImGui::IsItemVisible()) paint_token(paint, {at, {at.x + width, at.y + chip_height}}, token, i, options, skin);
     if (hovered) {
       result.hovered = static_cast<int>(i);
-      point_at(pointed_piece(token, i, options));
+      point_at(hovered_token(token, i, options));
       token_tooltip(token, i, options, skin);
     }
     ImGui::PopID();

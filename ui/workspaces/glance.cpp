@@ -11,10 +11,10 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/attention_mix.h"
 #include "base/numbers.h"
 #include "base/pointed.h"
 #include "base/translation.h"
-#include "measures/attention_mix.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -64,11 +64,11 @@ int most_read(const Matrix& taken, int row, const std::vector<WordSpan>& words) 
 SetText set_text(std::vector<WordSpan> words, const std::vector<Token>& tokens) {
   SetText text{std::move(words), {}, {}};
   for (const WordSpan& word : text.words) {
-    const std::string& piece = tokens[static_cast<std::size_t>(word.begin)].piece;
-    text.apart.push_back(piece.starts_with(word_mark) || is_mark(word));
-    const auto pieces = std::span(tokens).subspan(static_cast<std::size_t>(word.begin),
+    const std::string& token = tokens[static_cast<std::size_t>(word.begin)].text;
+    text.apart.push_back(token.starts_with(word_mark) || is_mark(word));
+    const auto parts = std::span(tokens).subspan(static_cast<std::size_t>(word.begin),
                                                   static_cast<std::size_t>(word.end - word.begin));
-    text.unknown.push_back(std::ranges::any_of(pieces, &Token::unknown));
+    text.unknown.push_back(std::ranges::any_of(parts, &Token::unknown));
   }
   return text;
 }
@@ -76,8 +76,8 @@ SetText set_text(std::vector<WordSpan> words, const std::vector<Token>& tokens) 
 // ---- moving
 
 int chosen_word(const Glance& glance, const AttentionView& view, const Snapshot& snapshot) {
-  const int piece = view.pinned_row.value_or(telling_row(row_tokens(snapshot, glance.place.part)));
-  const auto found = std::ranges::find_if(glance.text.words, [&](const WordSpan& word) { return piece < word.end; });
+  const int token = view.pinned_row.value_or(telling_row(row_tokens(snapshot, glance.place.part)));
+  const auto found = std::ranges::find_if(glance.text.words, [&](const WordSpan& word) { return token < word.end; });
   if (glance.text.words.empty()) return -1;
   return found == glance.text.words.end() ? static_cast<int>(glance.text.words.size()) - 1
                                           : static_cast<int>(found - glance.text.words.begin());
@@ -190,7 +190,7 @@ class Picture {
   Picture(const Glance& glance, int chosen, ImVec2 low, ImVec2 size, const Skin& skin)
       : glance_(glance),
         chosen_(chosen),
-        best_(chosen < 0 ? -1 : most_looked_at(glance, chosen)),
+        best_(chosen < 0 ? -1 : most_attended(glance, chosen)),
         skin_(skin),
         paint_(skin) {
     words_ = fitted(glance.text, size.x, skin);
@@ -228,13 +228,13 @@ class Picture {
   }
 
  private:
-  float weight(int word) const { return chosen_ < 0 ? 0 : glance_.looks.at(chosen_, word); }
+  float weight(int word) const { return chosen_ < 0 ? 0 : glance_.inspections.at(chosen_, word); }
   Color32 color() const { return skin_.theme.accent; }
 
   void draw_arcs() {
     if (chosen_ < 0) return;
     const ImVec2 from = words_.boxes[static_cast<std::size_t>(chosen_)].above();
-    for (int i = 0; i < glance_.looks.cols; ++i) {
+    for (int i = 0; i < glance_.inspections.cols; ++i) {
       const float share = clamped(weight(i), 0.0F, 1.0F);
       if (i == chosen_ || share < least_drawn) continue;
       const ImVec2 to = words_.boxes[static_cast<std::size_t>(i)].above();
@@ -324,12 +324,12 @@ class Picture {
     if (const UnseenWord* unseen = unseen_at(word)) text += unseen_note(*unseen) + '\n';
     text += trf("“{}” attends to", text_of_word(glance_.text.words, word));
     std::vector<std::pair<float, int>> shares;
-    for (int i = 0; i < glance_.looks.cols; ++i) shares.emplace_back(glance_.looks.at(word, i), i);
+    for (int i = 0; i < glance_.inspections.cols; ++i) shares.emplace_back(glance_.inspections.at(word, i), i);
     std::ranges::sort(shares, std::ranges::greater());
     shares.resize(std::min<std::size_t>(shares.size(), 5));
     for (const auto& [share, i] : shares)
       text += fmt::format("\n{}  {}", number_text(static_cast<double>(share), 3), text_of_word(glance_.text.words, i));
-    point_at({.thing = Thing::piece,
+    point_at({.thing = HoverTarget::token,
               .name = text_of_word(glance_.text.words, word),
               .value = text,
               .about = "self-attention"});
@@ -378,11 +378,11 @@ std::string written_of(const Glance& glance, int word) {
 
 // "“it” looks at “animal” (0.99) and is written “il”."
 std::string telling(const Glance& glance, int chosen) {
-  const int best = most_looked_at(glance, chosen);
+  const int best = most_attended(glance, chosen);
   if (best < 0) return {};
-  std::string text =
-      trf("“{}” attends most to “{}” (apart from itself): weight {}.", text_of_word(glance.text.words, chosen),
-          text_of_word(glance.text.words, best), number_text(static_cast<double>(glance.looks.at(chosen, best)), 2));
+  std::string text = trf("“{}” attends most to “{}” (apart from itself): weight {}.",
+                         text_of_word(glance.text.words, chosen), text_of_word(glance.text.words, best),
+                         number_text(static_cast<double>(glance.inspections.at(chosen, best)), 2));
   if (const std::string written = written_of(glance, chosen); !written.empty())
     text += trf(" It was attended to most when “{}” was generated.", written);
   if (const std::string written = written_of(glance, best); !written.empty())
@@ -466,11 +466,12 @@ Glance glance_at(const ShownMaps& maps, const HeadPlace& place) {
   const Snapshot& newest = *maps.newest.snapshot;
   Glance glance{place, maps.newest.version, maps.complete.version, {}, {}, {}, {}, {}};
   const bool text_goes_on = newest.model.is_language_model();
-  const Snapshot& looked = text_goes_on && maps.complete.snapshot ? *maps.complete.snapshot : newest;
-  const std::vector<Token>& tokens = row_tokens(looked, place.part);
+  const Snapshot& inspected = text_goes_on && maps.complete.snapshot ? *maps.complete.snapshot : newest;
+  const std::vector<Token>& tokens = row_tokens(inspected, place.part);
   glance.text = set_text(spaced_words_of(tokens), tokens);
-  glance.unseen = looked.unseen;
-  if (const Matrix* map = map_at(looked, place)) glance.looks = merged(*map, glance.text.words, glance.text.words);
+  glance.unseen = inspected.unseen;
+  if (const Matrix* map = map_at(inspected, place))
+    glance.inspections = merged(*map, glance.text.words, glance.text.words);
   if (text_goes_on || !maps.complete.snapshot) return glance;
   const Snapshot& complete = *maps.complete.snapshot;
   glance.written = set_text(words_of(complete.target_out), complete.target_out);
@@ -483,11 +484,11 @@ Glance glance_at(const ShownMaps& maps, const HeadPlace& place) {
   return glance;
 }
 
-int most_looked_at(const Glance& glance, int word) {
+int most_attended(const Glance& glance, int word) {
   int best = -1;
-  for (int col = 0; col < glance.looks.cols; ++col) {
+  for (int col = 0; col < glance.inspections.cols; ++col) {
     if (col == word) continue;
-    if (glance.looks.at(word, col) > (best < 0 ? 0 : glance.looks.at(word, best))) best = col;
+    if (glance.inspections.at(word, col) > (best < 0 ? 0 : glance.inspections.at(word, best))) best = col;
   }
   return best;
 }
@@ -534,10 +535,10 @@ void draw_glance(WorkspaceContext& context) {
   const float below = 3 * font_size(skin.fonts.ui) + ImGui::GetFrameHeightWithSpacing() + skin.px(14);
   const ImVec2 low = ImGui::GetCursorScreenPos();
   const ImVec2 size{room.x, std::max(skin.px(120), ImGui::GetContentRegionAvail().y - below)};
-  Picture picture(glance.made, glance.made.looks.empty() ? -1 : shown, low, size, skin);
+  Picture picture(glance.made, glance.made.inspections.empty() ? -1 : shown, low, size, skin);
   glance.pointed = picture.draw(view);
   ImGui::SetCursorScreenPos({low.x, picture.bottom()});
-  if (!glance.made.looks.empty()) centred(telling(glance.made, shown), skin.fonts.ui, skin.theme.text, skin);
+  if (!glance.made.inspections.empty()) centred(telling(glance.made, shown), skin.fonts.ui, skin.theme.text, skin);
   draw_invitation(context, glance.made, snapshot.source_text);
 }
 

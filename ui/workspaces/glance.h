@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "measures/attention_measures.h"
+#include "analysis/attention_measures.h"
 #include "plain/heads.h"
 #include "plain/matrix.h"
 #include "workspaces/workspace.h"
@@ -29,7 +29,7 @@ struct Glance {
   std::uint64_t complete = 0;
   SetText text;  // that looks and is looked at
   std::vector<UnseenWord> unseen;
-  Matrix looks;                // words × words, of one head
+  Matrix inspections;          // words × words, of one head
   SetText written;             // the translation; none of a language model, whose own words go on
   std::vector<int> read_from;  // of each of its words the one that cross-attention, all heads together,
                                // takes most from; −1: none
@@ -38,7 +38,7 @@ struct Glance {
 Glance glance_at(const ShownMaps& maps, const HeadPlace& place);
 
 // The word that gets most of what this one has to give, itself left out; −1: none.
-int most_looked_at(const Glance& glance, int word);
+int most_attended(const Glance& glance, int word);
 
 // The sentence with one word exchanged for another that changes what a pronoun means; none: no such word stands there.
 struct WordChange {

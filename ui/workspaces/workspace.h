@@ -92,11 +92,11 @@ struct WorkspaceNumbers {
 
 // To be shown.
 struct WorkspaceNeeds {
-  bool look = true;       // at a model; else it is shown before there is one, and the snapshots may be null
-  bool text = true;       // a sentence; a language model writes without one
-  bool decoding = false;  // a decoding that came to its end, not the sentence's pieces and encoder alone
-  bool present = false;   // what recorded frames do not hold
-  bool writer = false;    // a model that writes piece by piece: no classifier
+  bool inspection = true;  // at a model; else it is shown before there is one, and the snapshots may be null
+  bool text = true;        // a sentence; a language model writes without one
+  bool decoding = false;   // a decoding that came to its end, not the sentence's pieces and encoder alone
+  bool present = false;    // what recorded frames do not hold
+  bool writer = false;     // a model that writes piece by piece: no classifier
 };
 
 struct Workspace {

@@ -74,7 +74,7 @@ constexpr std::array workspace_table = {
               .title = "Positions",
               .group = "Model",
               .help = "How token positions are encoded (paper §3.5).",
-              .needs = {.look = false},
+              .needs = {.inspection = false},
               .draw = draw_positions,
               .keys = position_keys,
               .views = position_modes,
@@ -110,7 +110,7 @@ constexpr std::array workspace_table = {
         .group = "Origins",
         .help =
             "The origins of attention: kernel regression, learned weights, and why scores are divided by \u221Ad_k.",
-        .needs = {.look = false},
+        .needs = {.inspection = false},
         .draw = draw_origins,
         .keys = origin_keys,
         .views = origin_modes,

@@ -13,10 +13,10 @@
 namespace attnscope {
 namespace {
 
-constexpr int map_pieces = 30'000;
+constexpr int map_tokens = 30'000;
 
 // Turned a little from frame to frame, so that the map never stands still.
-void measure_frames(std::shared_ptr<const EmbeddingLook> look, std::vector<Measurement>& out) {
+void measure_frames(std::shared_ptr<const EmbeddingResult> inspection, std::vector<Measurement>& out) {
   constexpr int frames = 60, warming_up = 5;
   MeasuredWindow window;
   window.scope().layout.workspace = find_workspace("embeddings");
@@ -25,8 +25,8 @@ void measure_frames(std::shared_ptr<const EmbeddingLook> look, std::vector<Measu
     auto snapshot = std::make_shared<Snapshot>();
     snapshot->run = 1;
     snapshot->positions = std::make_shared<const std::vector<PositionTable>>();
-    auto moved = std::make_shared<EmbeddingLook>(*look);
-    auto map = std::make_shared<EmbeddingMap>(*look->map);
+    auto moved = std::make_shared<EmbeddingResult>(*inspection);
+    auto map = std::make_shared<EmbeddingMap>(*inspection->map);
     for (float& value : map->points.values) value *= 1 + 0.01F * static_cast<float>(frame % 7);
     moved->map = std::move(map);
     snapshot->embeddings = std::move(moved);
@@ -46,24 +46,25 @@ std::vector<Measurement> measure_embeddings(const Tokenizer& tokenizer) {
   ModelConfig config;
   config.d_model = 512;
   config.num_heads = 8;
-  const Model model = make_model(config, map_pieces);
-  model->stand_still();
+  const Model model = make_model(config, map_tokens);
+  model->freeze();
   auto vocabulary = std::make_shared<Vocabulary>();
-  for (int id = 0; id < map_pieces; ++id) vocabulary->pieces.push_back("\u2581piece" + std::to_string(id));
-  vocabulary->facts.resize(map_pieces);
+  for (int id = 0; id < map_tokens; ++id) vocabulary->tokens.push_back("\u2581piece" + std::to_string(id));
+  vocabulary->facts.resize(map_tokens);
   std::vector<Measurement> out;
-  EmbeddingDesk desk(vocabulary);
+  EmbeddingAnalyzer embedding_analyzer(vocabulary);
   const auto begin = Clock::now();
-  auto look = desk.look(*model, tokenizer, {}, {});
+  auto inspection = embedding_analyzer.inspect(*model, tokenizer, {}, {});
   out.push_back({"30 000 tokens of width 512: principal components", milliseconds_since(begin), "ms"});
   std::vector<double> times;
   for (int round = 0; round < 12; ++round) {
     const auto asked = Clock::now();
-    look = desk.look(*model, tokenizer, {.chosen = "piece" + std::to_string(100 + round)}, {});
+    inspection =
+        embedding_analyzer.inspect(*model, tokenizer, {.chosen = "piece" + std::to_string(100 + round)}, {});
     times.push_back(milliseconds_since(asked));
   }
   out.push_back({"30 000 tokens of width 512: neighbors of one token, median", median(times), "ms"});
-  measure_frames(look, out);
+  measure_frames(inspection, out);
   return out;
 }
 

@@ -6,7 +6,7 @@
 #include "commands/desktop/measured_window.h"
 #include "commands/measurement.h"
 #include "model/model.h"
-#include "probe/look_inside.h"
+#include "probe/inspect_model.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {
@@ -23,13 +23,13 @@ class AttentionWindow : public MeasuredWindow {
 };
 
 std::shared_ptr<const Snapshot> snapshot_of_192_heads(int phase) {
-  constexpr int layers = 12, heads = 16, pieces = 64;
+  constexpr int layers = 12, heads = 16, tokens = 64;
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->model.num_encoder_layers = layers;
   snapshot->model.num_heads = heads;
   snapshot->positions = std::make_shared<const std::vector<PositionTable>>();
-  for (int piece = 0; piece < pieces; ++piece) snapshot->source.push_back({piece, "▁piece" + std::to_string(piece)});
-  snapshot->encoder.assign(layers, std::vector<Matrix>(heads, Matrix(pieces, pieces)));
+  for (int token = 0; token < tokens; ++token) snapshot->source.push_back({token, "▁piece" + std::to_string(token)});
+  snapshot->encoder.assign(layers, std::vector<Matrix>(heads, Matrix(tokens, tokens)));
   for (std::vector<Matrix>& layer : snapshot->encoder) {
     for (Matrix& map : layer) {
       for (std::size_t i = 0; i < map.values.size(); ++i)
@@ -58,25 +58,25 @@ void measure_thumbnails(std::vector<Measurement>& out) {
 
 void measure_long_sentence(const Tokenizer& tokenizer, std::vector<Measurement>& out) {
   constexpr int rounds = 12;
-  constexpr std::int64_t pieces = 512;
+  constexpr std::int64_t tokens = 512;
   ModelConfig config;
-  config.max_length = pieces;
+  config.max_length = tokens;
   const Model model = make_model(config, tokenizer.vocab_size());
-  model->stand_still();
+  model->freeze();
   AttentionWindow window;
   std::vector<double> times;
   Probe probe;
-  for (std::int64_t i = 0; i < pieces; ++i) probe.text += "the animal ";
+  for (std::int64_t i = 0; i < tokens; ++i) probe.text += "the animal ";
   struct Enough {};  // the rest of the look is not what is measured
   for (int round = -2; round < rounds; ++round) {
     const auto begin = Clock::now();
     try {
-      look_inside(*model, tokenizer, probe,
-                  [&](Snapshot early) {
-                    window.show(std::make_shared<const Snapshot>(std::move(early)));
-                    throw Enough();
-                  },
-                  {});
+      inspect_model(*model, tokenizer, probe,
+                    [&](Snapshot early) {
+                      window.show(std::make_shared<const Snapshot>(std::move(early)));
+                      throw Enough();
+                    },
+                    {});
     } catch (const Enough&) {
     }
     window.draw();

@@ -7,9 +7,9 @@
 #include "commands/desktop/machine.h"
 #include "commands/desktop/measured_window.h"
 #include "commands/measurement.h"
-#include "kernels/breathing.h"
+#include "kernels/yielding.h"
 #include "session/session.h"
-#include "shell/looking.h"
+#include "shell/sentence.h"
 #include "window/font_files.h"
 #include "window/offscreen.h"
 #include "window/pacing.h"
@@ -156,7 +156,7 @@ class TypedWindow {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   Clock::time_point start_ = Clock::now();
-  Scope scope_;
+  AppState scope_;
   Pacing pacing_;
   std::vector<double> frames_;  // ms each
   double longest_wait_ = 0;     // ms

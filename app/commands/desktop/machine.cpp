@@ -48,7 +48,7 @@ Facts machine_facts() {
   return facts;
 }
 
-void post_commands(Scope& scope, Conversation& session) {
+void post_commands(AppState& scope, Conversation& session) {
   for (Command& command : scope.commands) session.post(std::move(command));
   scope.commands.clear();
 }

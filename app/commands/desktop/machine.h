@@ -8,7 +8,7 @@
 
 #include "session/engine.h"
 #include "session/session.h"
-#include "shell/scope.h"
+#include "shell/app_state.h"
 
 namespace attnscope {
 
@@ -20,7 +20,7 @@ std::unique_ptr<Engine> make_window_engine(const std::filesystem::path& kept = {
 Facts machine_facts();
 
 // Posts what the window wants done.
-void post_commands(Scope& scope, Conversation& session);
+void post_commands(AppState& scope, Conversation& session);
 
 // The first error that the worker reported, as std::runtime_error; nothing if there is none.
 void throw_errors(const std::vector<Event>& events);

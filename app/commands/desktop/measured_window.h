@@ -6,7 +6,7 @@
 
 #include "base/input.h"
 #include "commands/measurement.h"
-#include "shell/looking.h"
+#include "shell/sentence.h"
 #include "window/font_files.h"
 #include "window/offscreen.h"
 #include "window/renderer.h"
@@ -20,7 +20,7 @@ class MeasuredWindow {
     scope_.run.run = 1;
   }
 
-  Scope& scope() { return scope_; }
+  AppState& scope() { return scope_; }
 
   void show(std::shared_ptr<const Snapshot> snapshot) {
     scope_.run.config.model = snapshot->model;
@@ -51,7 +51,7 @@ class MeasuredWindow {
     return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
   }
 
-  Scope scope_;
+  AppState scope_;
   Offscreen screen_;
   Renderer renderer_;
 };

@@ -13,10 +13,10 @@
 #include "commands/desktop/translations.h"
 #include "commands/paths.h"
 #include "session/session.h"
+#include "shell/app_state.h"
 #include "shell/comparing.h"
 #include "shell/lessons.h"
-#include "shell/looking.h"
-#include "shell/scope.h"
+#include "shell/sentence.h"
 #include "shell/timeline.h"
 #include "storage/comparison_folder.h"
 #include "storage/file.h"
@@ -30,24 +30,24 @@ constexpr std::chrono::minutes patience{5};
 constexpr std::chrono::milliseconds poll_interval{5};
 
 // The run that it is compared with, too.
-bool looked_at_beside(const Scope& scope) {
-  const Snapshot* seen = (scope.asked.step ? scope.other->look : scope.other->complete).snapshot.get();
+bool inspected_next_to(const AppState& scope) {
+  const Snapshot* seen = (scope.asked.step ? scope.other->inspection : scope.other->complete).snapshot.get();
   return seen && seen->request == scope.asked.request && (!scope.asked.decoding || seen->decodings);
 }
 
-bool looked_at_sentence(const Scope& scope) {
-  const Shown& seen = scope.asked.step ? scope.timeline.look : scope.complete;
+bool inspected_sentence(const AppState& scope) {
+  const Shown& seen = scope.asked.step ? scope.timeline.inspection : scope.complete;
   const bool waits = scope.lessons.run_wanted != 0 && scope.run.run == scope.lessons.run_wanted;  // for another run
   if (scope.run.run == 0 || scope.run.corpus_follows || !seen.snapshot || scope.study || waits) return false;
   const Snapshot& snapshot = *seen.snapshot;
-  if (scope.other && !looked_at_beside(scope)) return false;
+  if (scope.other && !inspected_next_to(scope)) return false;
   return snapshot.request == scope.asked.request && (!scope.asked.decoding || snapshot.decodings);
 }
 
 // Until what was asked for has been seen.
-void hear(Scope& scope, Session& session, const std::string& run) {
+void hear(AppState& scope, Session& session, const std::string& run) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (!looked_at_sentence(scope)) {
+  while (!inspected_sentence(scope)) {
     if (std::chrono::steady_clock::now() > deadline) {
       throw std::runtime_error(fmt::format("{}: no forward pass finished within {} minutes", run, patience.count()));
     }
@@ -62,7 +62,7 @@ void hear(Scope& scope, Session& session, const std::string& run) {
 }
 
 // What was recorded nearest to that step.
-void show_step(Scope& scope, std::int64_t step) {
+void show_step(AppState& scope, std::int64_t step) {
   const PinnedSentence* sentence = recorded_sentence(scope);
   if (!sentence) throw std::runtime_error("this sentence was not recorded: pin it with train --pin");
   show_frame(scope, nearest_frame(sentence->frames, static_cast<double>(step)));
@@ -76,7 +76,7 @@ void check_view(const Workspace* of_view, const std::string& view, const ModelCo
 }
 
 // What the window says once the sentence has been looked at; frames until nothing more is asked.
-void draw_until_settled(Scope& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
+void draw_until_settled(AppState& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
   std::uint64_t request = 0;
   do {
     request = scope.asked.request;
@@ -87,7 +87,7 @@ void draw_until_settled(Scope& scope, Session& session, const ScreenshotOptions&
 }
 
 // A run that is gone is said where the comparison is opened in the window.
-void show_both(Scope& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
+void show_both(AppState& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
   const ComparedRuns runs = load_comparison({run});
   for (const std::filesystem::path& each : {runs.a, runs.b}) check_is_run(each);
   while (!scope.other) {
@@ -103,15 +103,15 @@ void show_both(Scope& scope, Session& session, const ScreenshotOptions& options,
 }
 
 // A step that trains takes its time.
-void wait_for_step(Scope& scope, Session& session, const ScreenshotOptions& options, const std::string& run,
+void wait_for_step(AppState& scope, Session& session, const ScreenshotOptions& options, const std::string& run,
                    std::size_t step) {
-  constexpr std::chrono::seconds between_looks{2};
+  constexpr std::chrono::seconds between_inspections{2};
   const auto deadline = std::chrono::steady_clock::now() + patience;
   const auto is_busy = [&] {
     return scope.status.activity == Activity::training || scope.status.activity == Activity::preparing;
   };
   do {
-    std::this_thread::sleep_for(between_looks);
+    std::this_thread::sleep_for(between_inspections);
     Session::News news = session.poll();
     throw_errors(news.events);
     receive(scope, std::move(news.events), std::move(news.snapshot), std::move(news.other));
@@ -124,7 +124,7 @@ bool is_handout(const ScreenshotOptions& options) {
 }
 
 // At the wanted part, of a handout the check; what the reader should do before is done.
-void take_lesson(Scope& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
+void take_lesson(AppState& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
   const auto lesson = std::ranges::find(scope.facts.lessons, options.lesson, &Lesson::name);
   if (lesson == scope.facts.lessons.end())
     throw std::runtime_error(fmt::format("there is no lesson \"{}\": attnscope lessons lists them", options.lesson));
@@ -148,7 +148,7 @@ void take_lesson(Scope& scope, Session& session, const ScreenshotOptions& option
 
 int screenshot(const ScreenshotOptions& options) {
   const std::string run = options.run.empty() ? shipped_run().string() : options.run;
-  Scope scope;
+  AppState scope;
   scope.facts = machine_facts();
   scope.translations = find_translations();
   if (!options.language.empty())

@@ -20,32 +20,32 @@ Serving::~Serving() {
 void Serving::begin(const WantedService& wanted) {
   if (beginning_.valid()) return;
   beginning_ = std::async(std::launch::async, [&session = session_, wanted] {
-    StationOptions options = guarded_station(wanted.address, wanted.control);
-    return Begun{std::make_unique<Station>(options, session), options.token};
+    ServerOptions options = guarded_server(wanted.address, wanted.control);
+    return Begun{std::make_unique<Server>(options, session), options.token};
   });
 }
 
 void Serving::end() {
   service_.reset();
-  if (station_)
-    endings_.push_back(std::async(std::launch::async, [station = std::move(station_)]() mutable { station.reset(); }));
+  if (server_)
+    endings_.push_back(std::async(std::launch::async, [server = std::move(server_)]() mutable { server.reset(); }));
 }
 
 void Serving::hear(const std::vector<Event>& events) {
   for (const Event& event : events) recap_.hear(event);
-  if (station_) station_->tell(events);
+  if (server_) server_->tell(events);
 }
 
-std::string Serving::look() {
+std::string Serving::inspect() {
   std::erase_if(endings_, [](const auto& ending) { return is_ready(ending); });
-  if (station_) service_->watchers = station_->watchers();
+  if (server_) service_->clients = server_->clients();
   if (!beginning_.valid() || !is_ready(beginning_)) return "";
   try {
     Begun begun = beginning_.get();
     end();  // one before it
-    station_ = std::move(begun.station);
-    service_ = Service{address_text(station_->address()), std::move(begun.token), 0};
-    station_->tell(recap_.events());
+    server_ = std::move(begun.server);
+    service_ = Service{address_text(server_->address()), std::move(begun.token), 0};
+    server_->tell(recap_.events());
     return "";
   } catch (const std::exception& error) {
     return error.what();

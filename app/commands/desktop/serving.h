@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "remote/station.h"
+#include "remote/server.h"
 #include "session/recap.h"
-#include "shell/scope.h"
+#include "shell/app_state.h"
 
 namespace attnscope {
 
@@ -30,21 +30,21 @@ class Serving {
   void hear(const std::vector<Event>& events);
 
   // Takes note of what the threads have done. Returns why there is no station, where one was to be; else nothing.
-  std::string look();
+  std::string inspect();
 
   // None: nobody can watch, or not yet.
   const std::optional<Service>& service() const { return service_; }
 
  private:
   struct Begun {
-    std::unique_ptr<Station> station;
+    std::unique_ptr<Server> server;
     std::string token;
   };
 
   Session& session_;
   Recap recap_;
   std::future<Begun> beginning_;
-  std::unique_ptr<Station> station_;
+  std::unique_ptr<Server> server_;
   std::optional<Service> service_;
   std::vector<std::future<void>> endings_;
 };

@@ -1,7 +1,7 @@
 // The window's words in other languages, as files: <assets>/translations/LANGUAGE.mo.
 #pragma once
 
-#include "shell/scope.h"
+#include "shell/app_state.h"
 
 namespace attnscope {
 

@@ -18,8 +18,8 @@
 #include "commands/desktop/serving.h"
 #include "commands/desktop/translations.h"
 #include "commands/paths.h"
-#include "kernels/breathing.h"
 #include "kernels/signals.h"
+#include "kernels/yielding.h"
 #include "plain/channel.h"
 #include "remote/remote_session.h"
 #include "remote/token.h"
@@ -27,8 +27,8 @@
 #include "session/session.h"
 #include "shell/export.h"
 #include "shell/lessons.h"
-#include "shell/looking.h"
 #include "shell/saved_view.h"
+#include "shell/sentence.h"
 #include "shell/training.h"
 #include "storage/programs.h"
 #include "window/font_files.h"
@@ -43,17 +43,17 @@ namespace {
 
 // Ctrl-C in the terminal, a terminal that is closed, or the end of the desktop's session: the window ends as by its own
 // Quit, settings kept and the run saved. A second signal ends the process at once.
-volatile std::sig_atomic_t told_to_end = 0;  // a signal handler can reach nothing else
+volatile std::sig_atomic_t asked_to_stop = 0;  // a signal handler can reach nothing else
 
 void on_end(int signal) {
-  told_to_end = signal;
+  asked_to_stop = signal;
   std::signal(signal, SIG_DFL);
 }
 
 // GLFW cannot be woken from a signal handler: seconds until the flag is looked at.
 constexpr double longest_wait = 0.3;
 
-std::string window_title(const Scope& scope) {
+std::string window_title(const AppState& scope) {
   if (scope.run.run == 0) return "attnscope";
   const Activity activity = scope.status.activity;
   const char* doing = activity == Activity::training ? " (training)" : activity == Activity::paused ? " (paused)" : "";
@@ -79,15 +79,15 @@ class App {
   // On the worker thread.
   std::unique_ptr<Engine> make_engine();
   // With a worker of its own, or with a training elsewhere.
-  std::unique_ptr<Conversation> make_session(const std::string& station);
+  std::unique_ptr<Conversation> make_session(const std::string& server);
 
   void open_first_run(const std::string& path);
   void hear();
   void heed_drops();
   void draw();
   void serve_requests();
-  void attach(const WantedStation& station);
-  void look_after_watchers(const std::vector<Event>& events);
+  void attach(const RequestedServer& server);
+  void serve_clients(const std::vector<Event>& events);
   void copy(const std::string& picture);
   void begin_quit();
   void take_back_quit();
@@ -100,7 +100,7 @@ class App {
   Renderer renderer_;
   GlfwWindow::InputConnection input_;
   Queue<Facts> facts_;  // found out by the worker: asking for a GPU takes a moment
-  Scope scope_;
+  AppState scope_;
   Pacing pacing_;
   std::string title_;
   bool quitting_ = false;
@@ -115,20 +115,20 @@ App::App(const WindowOptions& options)
       window_(read_.settings.window),
       renderer_(find_fonts()),
       input_(window_),
-      session_(make_session(options.station)) {
+      session_(make_session(options.server)) {
   if (!elsewhere_) serving_.emplace(static_cast<Session&>(*session_));
   scope_.layout = read_.settings.layout;
   scope_.translations = find_translations();
   speak_language(scope_);
   for (const std::string& complaint : scope_.translations.complaints) notify(scope_, Severity::warning, complaint);
   if (!read_.complaint.empty()) notify(scope_, Severity::warning, read_.complaint);
-  if (options.station.empty()) open_first_run(options.path);
+  if (options.server.empty()) open_first_run(options.path);
 }
 
-std::unique_ptr<Conversation> App::make_session(const std::string& station) {
-  if (station.empty()) return std::make_unique<Session>([this] { return make_engine(); }, GlfwWindow::wake);
+std::unique_ptr<Conversation> App::make_session(const std::string& server) {
+  if (server.empty()) return std::make_unique<Session>([this] { return make_engine(); }, GlfwWindow::wake);
   facts_.push(machine_facts());
-  auto session = std::make_unique<RemoteSession>(remote_address(station), token_of_environment(), GlfwWindow::wake);
+  auto session = std::make_unique<RemoteSession>(remote_address(server), token_of_environment(), GlfwWindow::wake);
   elsewhere_ = session.get();
   scope_.rights = Rights::watch;
   return session;
@@ -137,11 +137,11 @@ std::unique_ptr<Conversation> App::make_session(const std::string& station) {
 std::unique_ptr<Engine> App::make_engine() {
   facts_.push(machine_facts());
   GlfwWindow::wake();
-  return make_window_engine(kept_runs_folder());
+  return make_window_engine(autosaves_folder());
 }
 
 void App::open_first_run(const std::string& path) {
-  session_->post(ListKeptRuns{});
+  session_->post(ListAutosaves{});
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
     session_->post(OpenRun{path});
@@ -185,9 +185,9 @@ void App::take_back_quit() {
 }
 
 void App::run() {
-  while (!scope_.requests.end && told_to_end == 0 && !window_.lost()) {
+  while (!scope_.requests.end && asked_to_stop == 0 && !window_.lost()) {
     if (!quitting_ && (scope_.requests.quit || window_.close_asked())) begin_quit();
-    if (quitting_ && scope_.not_kept) take_back_quit();
+    if (quitting_ && scope_.not_saved) take_back_quit();
     const std::optional<double> due = window_.visible() ? pacing_.due() : std::nullopt;
     window_.wait(due ? std::min(*due - GlfwWindow::now(), longest_wait) : longest_wait);
     hear();
@@ -213,22 +213,22 @@ void App::hear() {
   }
   if (elsewhere_) scope_.rights = elsewhere_->attachment().control ? Rights::control : Rights::watch;
   Conversation::News news = session_->poll();
-  look_after_watchers(news.events);
-  const bool looked = news.snapshot != scope_.newest.snapshot;
-  const bool looked_beside = news.other && (!scope_.other || news.other != scope_.other->newest.snapshot);
-  if (news.events.empty() && !looked && !looked_beside) return;
+  serve_clients(news.events);
+  const bool inspected = news.snapshot != scope_.newest.snapshot;
+  const bool inspected_beside = news.other && (!scope_.other || news.other != scope_.other->newest.snapshot);
+  if (news.events.empty() && !inspected && !inspected_beside) return;
   const std::uint64_t answered = scope_.complete.snapshot ? scope_.complete.snapshot->request : 0;
   receive(scope_, std::move(news.events), std::move(news.snapshot), std::move(news.other));
   pacing_.news();
   // The answer to a key typed is waited for; another look at the same sentence while training is not.
-  if (looked && scope_.newest.snapshot->request != answered) pacing_.urge(GlfwWindow::now());
+  if (inspected && scope_.newest.snapshot->request != answered) pacing_.urge(GlfwWindow::now());
   post_commands(scope_, *session_);
 }
 
-void App::look_after_watchers(const std::vector<Event>& events) {
+void App::serve_clients(const std::vector<Event>& events) {
   if (!serving_) return;
   serving_->hear(events);
-  const std::string complaint = serving_->look();
+  const std::string complaint = serving_->inspect();
   if (!complaint.empty()) notify(scope_, Severity::error, complaint);
   const bool same = serving_->service() == scope_.service;
   if (!same) scope_.service = serving_->service();
@@ -260,7 +260,7 @@ void App::serve_requests() {
     window_.set_fullscreen(scope_.presentation);
     pacing_.urge(GlfwWindow::now());
   }
-  if (const auto station = std::exchange(scope_.requests.attach, std::nullopt)) attach(*station);
+  if (const auto server = std::exchange(scope_.requests.attach, std::nullopt)) attach(*server);
   if (const auto wanted = std::exchange(scope_.requests.serve, std::nullopt); wanted && serving_)
     serving_->begin(*wanted);
   if (std::exchange(scope_.requests.stop_serving, false) && serving_) serving_->end();
@@ -271,12 +271,12 @@ void App::serve_requests() {
   }
 }
 
-void App::attach(const WantedStation& station) {
+void App::attach(const RequestedServer& server) {
   try {
-    const std::string address = address_text(remote_address(station.address));
+    const std::string address = address_text(remote_address(server.address));
     let_run(start_own_program(
         {"attnscope", "attach", address},
-        station.token.empty() ? environment_with({}) : environment_with({{token_variable, station.token}})));
+        server.token.empty() ? environment_with({}) : environment_with({{token_variable, server.token}})));
   } catch (const std::exception& error) {
     notify(scope_, Severity::error, error.what());
     pacing_.urge(GlfwWindow::now());
@@ -311,7 +311,7 @@ int window(const WindowOptions& options) {
   if (kernels::on_signal(SIGHUP, on_end) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
   App app(options);
   app.run();
-  return told_to_end == 0 ? 0 : 128 + told_to_end;  // as a shell counts it
+  return asked_to_stop == 0 ? 0 : 128 + asked_to_stop;  // as a shell counts it
 }
 
 }  // namespace attnscope

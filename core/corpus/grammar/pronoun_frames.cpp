@@ -17,7 +17,7 @@ namespace {
 using enum Tense;
 using enum Link;
 
-struct Things {
+struct HoverTargets {
   std::string_view a_class, b_class;
 };
 
@@ -32,7 +32,7 @@ std::vector<Predicate> predicates(std::string_view text) {
 
 // Degrees and predicates ("adjective", or "english = french") stand between commas; after the last comma of "very, so,
 // " is the degree that says nothing.
-PronounFrame frame(std::string_view name, Things things, std::vector<Link> links, std::string_view degrees,
+PronounFrame frame(std::string_view name, HoverTargets things, std::vector<Link> links, std::string_view degrees,
                    std::string_view of_a, std::string_view of_b, std::vector<MainClause> mains) {
   return {name,
           things.a_class,
@@ -101,7 +101,7 @@ std::vector<PronounFrame> movement_frames() {
   };
 }
 
-std::vector<PronounFrame> thing_frames() {
+std::vector<PronounFrame> target_frames() {
   return {
       frame("fitting", {"portable", "container"}, {because, fronted}, "too", "big, long, thick, wide",
             "small, narrow, short, full",
@@ -282,7 +282,7 @@ bool is_famous(std::string_view a, std::string_view b) {
 
 std::vector<PronounFrame> first_pronoun_frames() {
   std::vector<PronounFrame> frames = movement_frames();
-  for (auto* more : {&thing_frames, &life_frames}) {
+  for (auto* more : {&target_frames, &life_frames}) {
     std::vector<PronounFrame> group = more();
     frames.insert(frames.end(), std::make_move_iterator(group.begin()), std::make_move_iterator(group.end()));
   }

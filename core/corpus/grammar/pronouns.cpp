@@ -43,7 +43,7 @@ constexpr Edition fifth_pronouns = {.attributes = 40, .asides = 30};
 constexpr Edition sixth_pronouns = {.attributes = 40, .asides = 30, .other_reasons = true};
 
 // Nine of them are said of things and animals, too, in the frames.
-constexpr std::array<std::string_view, 20> said_of_people = {
+constexpr std::array<std::string_view, 20> facts_about_people = {
     "happy", "kind", "brave", "rich", "famous", "jealous", "young",   "excited", "tired", "lazy",
     "sick",  "old",  "sad",   "weak", "strong", "clever",  "patient", "slow",    "small", "angry"};
 
@@ -78,7 +78,7 @@ class FrameWriter {
   void draw_attributes(Choice& choice, Random& random) const;
   void draw_aside(Choice& choice, Random& random) const;
   bool possible(const Choice& choice) const;
-  Clause said_of_it(const Choice& choice, const Slots& slots) const;
+  Clause facts_about_it(const Choice& choice, const Slots& slots) const;
   Clause with_aside(Clause clause, const Choice& choice) const;
   Draft write(const Choice& choice) const;
 
@@ -114,7 +114,7 @@ void FrameWriter::draw_attributes(Choice& choice, Random& random) const {
 
 void FrameWriter::draw_aside(Choice& choice, Random& random) const {
   const bool wanted = random.below(100) < edition_.asides;
-  const std::size_t which = random.below(said_of_people.size() * people_.size());
+  const std::size_t which = random.below(facts_about_people.size() * people_.size());
   if (wanted && frame_.links[choice.link] != Link::fronted) choice.aside = 1 + which;
 }
 
@@ -143,7 +143,7 @@ bool FrameWriter::possible(const Choice& choice) const {
 }
 
 // What follows "it" and "il".
-Clause FrameWriter::said_of_it(const Choice& choice, const Slots& slots) const {
+Clause FrameWriter::facts_about_it(const Choice& choice, const Slots& slots) const {
   const Predicate& said = predicate(choice);
   if (frame_.links[choice.link] == Link::so) return {std::string(said.en), slots.french(said.fr)};
   const Tense tense = frame_.mains[choice.main].tense;
@@ -161,8 +161,8 @@ Clause FrameWriter::said_of_it(const Choice& choice, const Slots& slots) const {
 
 Clause FrameWriter::with_aside(Clause clause, const Choice& choice) const {
   if (choice.aside == 0) return clause;
-  const Subject& who = people_[(choice.aside - 1) / said_of_people.size()];
-  const Adjective& quality = adjective(said_of_people[(choice.aside - 1) % said_of_people.size()]);
+  const Subject& who = people_[(choice.aside - 1) / facts_about_people.size()];
+  const Adjective& quality = adjective(facts_about_people[(choice.aside - 1) % facts_about_people.size()]);
   const Clause aside = quality_clause(who, quality, degree(""), frame_.mains[choice.main].tense);
   return {fmt::format("{}, and {}", clause.en, aside.en), fmt::format("{}, et {}", clause.fr, aside.fr)};
 }
@@ -176,7 +176,7 @@ Draft FrameWriter::write(const Choice& choice) const {
   if (choice.a_attribute > 0) slots.attribute('A', *a_attributes_[choice.a_attribute - 1]);
   if (choice.b_attribute > 0) slots.attribute('B', *b_attributes_[choice.b_attribute - 1]);
   const MainClause& main = frame_.mains[choice.main];
-  const Clause said = said_of_it(choice, slots);
+  const Clause said = facts_about_it(choice, slots);
   const std::string pronoun = it.gender == 'f' ? "elle" : "il";
   Clause both = with_aside(joined(frame_.links[choice.link], {slots.english(main.en), slots.french(main.fr)},
                                   {"it " + said.en, fmt::format("{} {}", pronoun, said.fr)}, choice.reason),

@@ -50,8 +50,8 @@ struct ByKind : Functions... {
 
 class RemoteSession::Line {
  public:
-  Line(RemoteAddress station, std::string token, std::function<void()> wake)
-      : station_(std::move(station)), token_(std::move(token)), wake_(std::move(wake)) {
+  Line(RemoteAddress server, std::string token, std::function<void()> wake)
+      : server_(std::move(server)), token_(std::move(token)), wake_(std::move(wake)) {
     show({});
     say(connecting(-1));
     asio::co_spawn(io_, keep_connected(), asio::detached);
@@ -86,7 +86,7 @@ class RemoteSession::Line {
       } catch (const NotWelcome& refused) {
         show({.line = Attachment::Line::refused, .why = refused.what()});
         const std::string text =
-            fmt::format("{} did not accept this window: {}", address_text(station_), refused.what());
+            fmt::format("{} did not accept this window: {}", address_text(server_), refused.what());
         say(Message{Severity::error, text});
         show_status();
         co_return;
@@ -109,14 +109,14 @@ class RemoteSession::Line {
   asio::awaitable<void> watch() {
     expect_within(connecting_patience);
     const auto found =
-        co_await Tcp::resolver(io_).async_resolve(station_.host, std::to_string(station_.port), asio::use_awaitable);
+        co_await Tcp::resolver(io_).async_resolve(server_.host, std::to_string(server_.port), asio::use_awaitable);
     co_await asio::async_connect(socket_, found, asio::use_awaitable);
     socket_.set_option(Tcp::no_delay(true));
-    const std::string greeting = preamble() + framed(wire_bytes(ToStation(Hello{token_, session_, next_})));
+    const std::string greeting = preamble() + framed(wire_bytes(ToServer(Hello{token_, session_, next_})));
     co_await asio::async_write(socket_, asio::buffer(greeting), asio::use_awaitable);
     co_await read_preamble(socket_);
     while (true) {
-      hear(read_to_watcher(co_await read_packet(socket_, largest_news)));
+      hear(read_to_client(co_await read_packet(socket_, largest_news)));
       expect_within(silence_patience);
     }
   }
@@ -139,21 +139,21 @@ class RemoteSession::Line {
     if (study_) say(StudyEnded{*std::exchange(study_, std::nullopt), nullptr});
   }
 
-  Progress connecting(double fraction) const { return {"Connecting to " + address_text(station_), fraction}; }
+  Progress connecting(double fraction) const { return {"Connecting to " + address_text(server_), fraction}; }
 
   // ---- what is heard
 
-  void hear(ToWatcher packet) {
+  void hear(ToClient packet) {
     std::visit(ByKind{
                    [this](const Welcome& welcome) { begin(welcome); },
                    [](const Refused& refused) { throw NotWelcome(refused.why); },
-                   [this](Told& told) {
+                   [this](LoggedEvent& told) {
                      next_ = told.number + 1;
                      hear(std::move(told.event));
                    },
-                   [this](Said& said) { hear(std::move(said.event)); },
-                   [this](Looked& looked) {
-                     (looked.of_other ? other_ : snapshot_).put(std::move(looked.snapshot));
+                   [this](TransientEvent& said) { hear(std::move(said.event)); },
+                   [this](ProbeReply& inspected) {
+                     (inspected.of_other ? other_ : snapshot_).put(std::move(inspected.snapshot));
                      wake();
                    },
                    [](const Alive&) {},
@@ -203,7 +203,7 @@ class RemoteSession::Line {
   }
 
   void show(Attachment attachment) {
-    attachment.to = address_text(station_);
+    attachment.to = address_text(server_);
     attachment_.put(std::make_shared<const Attachment>(std::move(attachment)));
   }
 
@@ -218,8 +218,8 @@ class RemoteSession::Line {
                    [this](ListDirectory& list) { say(list_directory(list.path)); },
                    [this](WriteFile& file) { say(write_wanted(file)); },
                    [this](ReadFile& file) { say(read_wanted(file)); },
-                   [this](KeepRun&) { say(RunKept{}); },  // it is kept where it trains
-                   [this](ListKeptRuns&) { say(KeptRuns{}); },
+                   [this](KeepRun&) { say(RunAutosaved{}); },  // it is kept where it trains
+                   [this](ListAutosaves&) { say(AutosaveList{}); },
                    [this](Probe& probe) {
                      probe_ = probe;
                      send(std::move(probe));
@@ -241,7 +241,7 @@ class RemoteSession::Line {
   // Nothing while there is no line: what was to be done then is not done later by surprise.
   void send(Command command) {
     if (!is_there()) return;
-    unsent_.push_back(framed(wire_bytes(ToStation(std::move(command)))));
+    unsent_.push_back(framed(wire_bytes(ToServer(std::move(command)))));
     if (unsent_.size() == 1) write_next();
   }
 
@@ -254,7 +254,7 @@ class RemoteSession::Line {
   }
 
   asio::io_context io_;  // first: what belongs to it goes before it
-  const RemoteAddress station_;
+  const RemoteAddress server_;
   const std::string token_;
   const std::function<void()> wake_;
   Tcp::socket socket_{io_};
@@ -276,8 +276,8 @@ class RemoteSession::Line {
   std::jthread thread_;
 };
 
-RemoteSession::RemoteSession(RemoteAddress station, std::string token, std::function<void()> wake)
-    : line_(std::make_unique<Line>(std::move(station), std::move(token), std::move(wake))) {}
+RemoteSession::RemoteSession(RemoteAddress server, std::string token, std::function<void()> wake)
+    : line_(std::make_unique<Line>(std::move(server), std::move(token), std::move(wake))) {}
 
 RemoteSession::~RemoteSession() = default;
 

@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "remote/remote_session.h"
-#include "remote/station.h"
+#include "remote/server.h"
 
 namespace attnscope {
 namespace {
@@ -13,23 +13,23 @@ namespace {
 
 }  // namespace
 
-class Station::Desk {};
+class Server::Desk {};
 class RemoteSession::Line {};
 
 bool is_loopback(const RemoteAddress&) {
   refuse();
 }
-Station::Station(const StationOptions&, Session&) {
+Server::Server(const ServerOptions&, Session&) {
   refuse();
 }
-Station::~Station() = default;
-RemoteAddress Station::address() const {
+Server::~Server() = default;
+RemoteAddress Server::address() const {
   refuse();
 }
-std::size_t Station::watchers() const {
+std::size_t Server::clients() const {
   refuse();
 }
-void Station::tell(std::vector<Event>) {
+void Server::tell(std::vector<Event>) {
   refuse();
 }
 

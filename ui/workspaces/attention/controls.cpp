@@ -200,7 +200,7 @@ std::vector<RankedHead> valued_heads(const AttentionView& view, const ShownMaps&
 std::string title_of_order(const ChoiceText<HeadOrder>& text, const std::optional<SelectedToken>& token) {
   if (text.value != HeadOrder::attention) return tr(text.title);
   if (!token) return trf("{} a token", tr(text.title));
-  return fmt::format("{} {}", tr(text.title), without_mark(token->piece));
+  return fmt::format("{} {}", tr(text.title), without_mark(token->token));
 }
 
 }  // namespace
@@ -260,7 +260,7 @@ std::optional<SelectedToken> selected_token(const AttentionView& view, const Sho
   const std::optional<int> chosen = row ? view.pinned_row : view.pinned_col;
   const std::vector<Token>& keys = col_tokens(*maps.of(view.part).snapshot, view.part);
   if (!chosen || *chosen >= static_cast<int>(keys.size())) return std::nullopt;
-  return SelectedToken{view.part == AttentionPart::decoder, *chosen, keys[static_cast<std::size_t>(*chosen)].piece};
+  return SelectedToken{view.part == AttentionPart::decoder, *chosen, keys[static_cast<std::size_t>(*chosen)].text};
 }
 
 void rank_heads(AttentionView& view, const ShownMaps& maps) {

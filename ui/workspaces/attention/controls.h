@@ -27,7 +27,7 @@ std::string map_name(const HeadMap& map, const ModelConfig& model);
 struct SelectedToken {
   bool target = false;  // of the decoder's input, not the source
   int index = 0;
-  std::string piece;
+  std::string token;
 };
 std::optional<SelectedToken> selected_token(const AttentionView& view, const ShownMaps& maps);
 

@@ -174,7 +174,7 @@ HeatmapOptions matrix_options(const Canvas& canvas) {
 }
 
 // A row's first piece stands for it.
-int piece_of(int place, const std::vector<WordSpan>& spans) {
+int token_of(int place, const std::vector<WordSpan>& spans) {
   return spans[static_cast<std::size_t>(place)].begin;
 }
 
@@ -183,25 +183,25 @@ void choose_cell(Canvas& canvas, int row, int col) {
   AttentionView& view = canvas.view;
   const bool again = canvas.selected_row() == row && canvas.selected_col() == col;
   if (again) return let_go(view);
-  view.pinned_row = piece_of(row, canvas.map().rows);
-  view.pinned_col = piece_of(col, canvas.map().cols);
+  view.pinned_row = token_of(row, canvas.map().rows);
+  view.pinned_col = token_of(col, canvas.map().cols);
 }
 
 void choose_row(Canvas& canvas, int row) {
-  const int piece = piece_of(row, canvas.map().rows);
-  toggle_row(canvas.view, canvas.selected_row() == row ? *canvas.view.pinned_row : piece);
+  const int token = token_of(row, canvas.map().rows);
+  toggle_row(canvas.view, canvas.selected_row() == row ? *canvas.view.pinned_row : token);
 }
 
 void choose_col(Canvas& canvas, int col) {
-  const int piece = piece_of(col, canvas.map().cols);
-  toggle_col(canvas.view, canvas.selected_col() == col ? *canvas.view.pinned_col : piece);
+  const int token = token_of(col, canvas.map().cols);
+  toggle_col(canvas.view, canvas.selected_col() == col ? *canvas.view.pinned_col : token);
 }
 
 // What the right button offers is done to what is chosen.
 void choose_for_menu(Canvas& canvas, const HeatmapResult& result) {
   const int row = std::max(result.row, result.row_label), col = std::max(result.col, result.col_label);
-  if (row >= 0) canvas.view.pinned_row = piece_of(row, canvas.map().rows);
-  if (col >= 0) canvas.view.pinned_col = piece_of(col, canvas.map().cols);
+  if (row >= 0) canvas.view.pinned_row = token_of(row, canvas.map().rows);
+  if (col >= 0) canvas.view.pinned_col = token_of(col, canvas.map().cols);
 }
 
 struct PointedCell {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/attention_mix.h"
+#include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "measures/attention_mix.h"
-#include "measures/matrix_algebra.h"
 
 namespace attnscope {
 namespace {
@@ -19,7 +19,7 @@ std::vector<WordSpan> spans_of(const std::vector<Token>& tokens, bool words) {
   if (words) return spaced_words_of(tokens);
   std::vector<WordSpan> spans;
   for (int i = 0; i < static_cast<int>(tokens.size()); ++i)
-    spans.push_back({tokens[static_cast<std::size_t>(i)].piece, i, i + 1});
+    spans.push_back({tokens[static_cast<std::size_t>(i)].text, i, i + 1});
   return spans;
 }
 
@@ -158,9 +158,9 @@ void update(HeadMap& made, HeadChoice choice, const Shown& shown) {
   if (!made.pending || made.map.rows == 0) finish(made, made.rolled, snapshot);
 }
 
-int place_of(int piece, const std::vector<WordSpan>& spans) {
+int place_of(int token, const std::vector<WordSpan>& spans) {
   const auto found =
-      std::ranges::find_if(spans, [&](const WordSpan& span) { return piece >= span.begin && piece < span.end; });
+      std::ranges::find_if(spans, [&](const WordSpan& span) { return token >= span.begin && token < span.end; });
   return found == spans.end() ? -1 : static_cast<int>(found - spans.begin());
 }
 

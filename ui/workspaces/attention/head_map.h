@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/attention_measures.h"
 #include "base/shown.h"
-#include "measures/attention_measures.h"
 #include "plain/heads.h"
 #include "plain/snapshot.h"
 
@@ -53,6 +53,6 @@ const char* refusal(HeadMix mix, const HeadChoice& choice, const Snapshot& snaps
 void update(HeadMap& made, HeadChoice choice, const Shown& shown);
 
 // The row or column that has this piece; −1 for none.
-int place_of(int piece, const std::vector<WordSpan>& spans);
+int place_of(int token, const std::vector<WordSpan>& spans);
 
 }  // namespace attnscope

@@ -133,8 +133,8 @@ void draw_inside(const ShownMaps& maps, AttentionView& view, TextureStore& textu
     return draw_quiet_note(tr("computing…"), room, skin);
   refresh(view, shown.snapshot);
   const std::shared_ptr<const HeadNumbers> numbers = view.inside.numbers;
-  const HeadCards cards{*numbers, pieces_of(row_tokens(*shown.snapshot, view.part)),
-                        pieces_of(col_tokens(*shown.snapshot, view.part))};
+  const HeadCards cards{*numbers, texts_of(row_tokens(*shown.snapshot, view.part)),
+                        texts_of(col_tokens(*shown.snapshot, view.part))};
   draw_controls(cards, view, skin);
   ImGui::BeginChild("stages", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   if (view.inside.compare) draw_scaling(cards, textures, skin);

@@ -6,8 +6,8 @@
 #include <array>
 #include <span>
 
+#include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "measures/matrix_algebra.h"
 #include "plain/clamped.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "measures/matrix_algebra.h"
 #include "plain/snapshot.h"
 #include "workspaces/arithmetic.h"
 

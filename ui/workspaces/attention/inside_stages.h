@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "measures/head_stages.h"
+#include "analysis/head_stages.h"
 #include "plain/position_schemes.h"
 #include "plain/snapshot.h"
 

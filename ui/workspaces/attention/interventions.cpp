@@ -36,9 +36,9 @@ std::string layer_title(const LayerPlace& layer) {
 }
 
 // A piece by its place; of a sentence that has become shorter, its number.
-std::string piece(std::span<const Token> tokens, int index) {
+std::string token(std::span<const Token> tokens, int index) {
   if (index < 0 || index >= static_cast<int>(tokens.size())) return trf("token {}", index + 1);
-  return tokens[static_cast<std::size_t>(index)].piece;
+  return tokens[static_cast<std::size_t>(index)].text;
 }
 
 // A button that is there to say why it cannot be used, where it cannot.
@@ -50,13 +50,13 @@ bool button(const std::string& label, const char* why_not, std::string_view help
   return clicked;
 }
 
-void piece_combo(const char* id, std::span<const Token> tokens, int count, int& chosen, const Skin& skin) {
+void token_combo(const char* id, std::span<const Token> tokens, int count, int& chosen, const Skin& skin) {
   chosen = clamped(chosen, 0, std::max(0, count - 1));
   const WithFont mono(skin.fonts.mono);
   ImGui::SetNextItemWidth(skin.px(130));
-  if (!begin_combo(id, piece(tokens, chosen))) return;
+  if (!begin_combo(id, token(tokens, chosen))) return;
   for (int i = 0; i < count; ++i) {
-    const std::string label = fmt::format("{:>2}  {}", i + 1, tokens[static_cast<std::size_t>(i)].piece);
+    const std::string label = fmt::format("{:>2}  {}", i + 1, tokens[static_cast<std::size_t>(i)].text);
     if (selectable_text(label, i == chosen)) chosen = i;
     if (i == chosen) ImGui::SetItemDefaultFocus();
   }
@@ -106,7 +106,7 @@ void draw_force(const Snapshot& snapshot, AttentionView& view, const Skin& skin)
   if (!why_not && (queries.empty() || keys.empty()))
     why_not = tr("Nothing has been decoded yet: type a sentence below.");
   ImGui::BeginDisabled(why_not != nullptr);
-  piece_combo("##query", queries, static_cast<int>(queries.size()), view.intervention.query, skin);
+  token_combo("##query", queries, static_cast<int>(queries.size()), view.intervention.query, skin);
   help_tooltip(tr("The query: the token that attends."), skin);
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
@@ -114,7 +114,7 @@ void draw_force(const Snapshot& snapshot, AttentionView& view, const Skin& skin)
   ImGui::SameLine();
   // Keys after the query are masked in the decoder.
   const int visible = view.part == AttentionPart::decoder ? view.intervention.query + 1 : static_cast<int>(keys.size());
-  piece_combo("##key", keys, std::min(visible, static_cast<int>(keys.size())), view.intervention.key, skin);
+  token_combo("##key", keys, std::min(visible, static_cast<int>(keys.size())), view.intervention.key, skin);
   help_tooltip(tr("The key: the token that receives all the weight."), skin);
   ImGui::EndDisabled();
   ImGui::SameLine();
@@ -143,7 +143,7 @@ void draw_replace(const Snapshot& snapshot, AttentionView& view, const Skin& ski
   InterventionsView& intervention = view.intervention;
   draw_side(snapshot, intervention, skin);
   const std::vector<Token>& tokens = intervention.target ? snapshot.target_in : snapshot.source;
-  piece_combo("##piece", tokens, static_cast<int>(tokens.size()), intervention.position, skin);
+  token_combo("##piece", tokens, static_cast<int>(tokens.size()), intervention.position, skin);
   help_tooltip(tr("The token whose embedding is replaced."), skin);
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
@@ -225,11 +225,11 @@ void draw_output(const char* label, std::span<const ComparedWord> words, Color32
 }
 
 // A piece of the reference over two bars: its probability without and with the interventions.
-float draw_gold_piece(Painter& paint, float before, const GoldStep& after, ImVec2 at, const Skin& skin) {
-  const float width = std::max(text_size(skin.fonts.mono_small, after.token.piece).x, skin.px(14));
+float draw_reference_token(Painter& paint, float before, const GoldStep& after, ImVec2 at, const Skin& skin) {
+  const float width = std::max(text_size(skin.fonts.mono_small, after.token.text).x, skin.px(14));
   const float line = font_size(skin.fonts.mono_small);
   const bool fell = after.probability < before / 2;
-  paint.text(skin.fonts.mono_small, at, fell ? skin.theme.warning : skin.theme.text, after.token.piece);
+  paint.text(skin.fonts.mono_small, at, fell ? skin.theme.warning : skin.theme.text, after.token.text);
   const auto bar = [&](float top, float share, Color32 color) {
     const float height = skin.px(3);
     paint.filled_rect({at.x, at.y + line + top}, {at.x + width, at.y + line + top + height}, skin.theme.raised);
@@ -242,13 +242,13 @@ float draw_gold_piece(Painter& paint, float before, const GoldStep& after, ImVec
 
 void gold_tooltip(float before, const GoldStep& after, const Skin& skin) {
   ImGui::BeginTooltip();
-  mono_text(after.token.piece, skin);
+  mono_text(after.token.text, skin);
   ImGui::Text(tr("p = %.4g before, %.4g after"), static_cast<double>(before), static_cast<double>(after.probability));
-  if (after.rank > 1) plain_text(trf("now rank {}; the model would generate {}", after.rank, after.best.piece));
+  if (after.rank > 1) plain_text(trf("now rank {}; the model would generate {}", after.rank, after.best.text));
   ImGui::EndTooltip();
 }
 
-void draw_gold(const Snapshot& snapshot, const LookDifference& difference, const Skin& skin) {
+void draw_gold(const Snapshot& snapshot, const SnapshotDifference& difference, const Skin& skin) {
   const std::vector<GoldStep>& after = snapshot.gold;
   if (after.empty()) return;
   const std::string sum =
@@ -265,7 +265,7 @@ void draw_gold(const Snapshot& snapshot, const LookDifference& difference, const
   Painter paint(skin);
   float x = origin.x;
   for (std::size_t i = 0; i < after.size() && x < right; ++i) {
-    const float width = draw_gold_piece(paint, difference.gold_before[i], after[i], {x, origin.y}, skin);
+    const float width = draw_reference_token(paint, difference.gold_before[i], after[i], {x, origin.y}, skin);
     if (ImGui::IsMouseHoveringRect({x, origin.y}, {x + width, origin.y + height}) && ImGui::IsWindowHovered())
       gold_tooltip(difference.gold_before[i], after[i], skin);
     x += width + skin.px(4);
@@ -275,7 +275,7 @@ void draw_gold(const Snapshot& snapshot, const LookDifference& difference, const
 
 void draw_largest(const Snapshot& snapshot, const WeightChange& largest, AttentionView& view, const Skin& skin) {
   const auto name = [](const std::vector<Token>& tokens, int index) {
-    return tokens[static_cast<std::size_t>(index)].piece;
+    return tokens[static_cast<std::size_t>(index)].text;
   };
   const std::string text =
       fmt::format("{}: {} → {} {:.2f} → {:.2f}", title_of(largest.place, snapshot.model),
@@ -296,7 +296,7 @@ void draw_largest(const Snapshot& snapshot, const WeightChange& largest, Attenti
 
 void refresh(InterventionsView& intervention, const std::shared_ptr<const Snapshot>& snapshot) {
   if (intervention.compared == snapshot) return;
-  intervention.difference = std::make_shared<const LookDifference>(look_difference(*snapshot));
+  intervention.difference = std::make_shared<const SnapshotDifference>(snapshot_difference(*snapshot));
   intervention.compared = snapshot;
 }
 
@@ -347,7 +347,7 @@ void draw_effect(const ShownMaps& maps, AttentionView& view, const Skin& skin) {
   if (snapshot && is_recorded(*snapshot)) return dim_text(recorded_note(maps.complete), skin);
   if (!snapshot || !snapshot->untouched) return dim_text(tr("computing…"), skin);
   refresh(view.intervention, snapshot);
-  const LookDifference& difference = *view.intervention.difference;
+  const SnapshotDifference& difference = *view.intervention.difference;
   draw_output(tr("before"), difference.before, skin.theme.success, skin);
   draw_output(tr("after"), difference.after, skin.theme.warning, skin);
   draw_gold(*snapshot, difference, skin);

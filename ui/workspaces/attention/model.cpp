@@ -346,7 +346,7 @@ void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, ImVec2 size
     take_click(view, place);
   if (ImGui::IsItemHovered()) {
     draw_tooltip(shown, place, view, skin);
-    point_at({.thing = Thing::head, .name = title_of(place, shown.snapshot->model), .about = "attention head"});
+    point_at({.thing = HoverTarget::head, .name = title_of(place, shown.snapshot->model), .about = "attention head"});
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Right)) select(view, place);
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
       select(view, place);

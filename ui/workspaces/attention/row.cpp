@@ -23,20 +23,20 @@ constexpr std::array<std::string_view, 6> pronouns = {"it", "they", "il", "elle"
 constexpr float clearly_more = 0.02F;
 
 // After an apostrophe a word has no mark: qu'il.
-bool is_pronoun(std::string_view piece) {
-  return std::find(pronouns.begin(), pronouns.end(), without_mark(piece)) != pronouns.end();
+bool is_pronoun(std::string_view token) {
+  return std::find(pronouns.begin(), pronouns.end(), without_mark(token)) != pronouns.end();
 }
 
 // Begins with a letter, a digit or whatever other alphabets write in several bytes.
-bool begins_word(std::string_view piece) {
-  if (!piece.starts_with(word_mark) || piece.size() == word_mark.size()) return false;
-  const auto first = static_cast<unsigned char>(piece[word_mark.size()]);
+bool begins_word(std::string_view token) {
+  if (!token.starts_with(word_mark) || token.size() == word_mark.size()) return false;
+  const auto first = static_cast<unsigned char>(token[word_mark.size()]);
   return first >= 0x80 || std::isalnum(first) != 0;
 }
 
 int last_of(std::span<const Token> tokens, bool (*wanted)(std::string_view)) {
   for (std::size_t i = tokens.size(); i-- > 0;) {
-    if (wanted(tokens[i].piece)) return static_cast<int>(i);
+    if (wanted(tokens[i].text)) return static_cast<int>(i);
   }
   return -1;
 }
@@ -86,7 +86,7 @@ std::optional<HeadPlace> telling_head(const Snapshot& snapshot) {
   for (int head = 0; head < static_cast<int>(heads.size()); ++head) {
     for (int col = 0; col < row; ++col) {
       const float weight = heads[static_cast<std::size_t>(head)].at(row, col);
-      const bool word = begins_word(snapshot.source[static_cast<std::size_t>(col)].piece);
+      const bool word = begins_word(snapshot.source[static_cast<std::size_t>(col)].text);
       if (weight < largest + clearly_more || !word) continue;
       largest = weight;
       found = HeadPlace{AttentionPart::encoder, layer, head};

@@ -116,7 +116,7 @@ void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures,
   if (!flow || flow->active.empty())
     return draw_quiet_note(tr("This layer is switched off."), {room.x, skin.px(60)}, skin);
   const Matrix& active = flow->active;
-  const std::vector<std::string> tokens = pieces_of(flow->decoder ? snapshot.target_in : snapshot.source);
+  const std::vector<std::string> tokens = texts_of(flow->decoder ? snapshot.target_in : snapshot.source);
   const std::vector<std::string> labels = labels_with_share(active, tokens);
   const HeatmapOptions options = units_options(active, labels, view);
   ImGui::PushID("units");

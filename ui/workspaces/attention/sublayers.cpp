@@ -46,7 +46,7 @@ const char* short_name(const SublayerEffect& flow) {
 }
 
 Tower tower_of(const Snapshot& snapshot, bool decoder) {
-  Tower tower{decoder, {}, {}, pieces_of(decoder ? snapshot.target_in : snapshot.source)};
+  Tower tower{decoder, {}, {}, texts_of(decoder ? snapshot.target_in : snapshot.source)};
   for (const SublayerEffect& flow : snapshot.sublayers) {
     if (flow.decoder != decoder) continue;
     tower.sublayers.push_back(&flow);

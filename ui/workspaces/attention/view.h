@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/attention_measures.h"
+#include "analysis/snapshot_difference.h"
 #include "base/shown.h"
-#include "measures/attention_measures.h"
-#include "measures/look_difference.h"
 #include "plain/head_importance.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
@@ -85,9 +85,9 @@ struct InterventionsView {
   int key = 0;
   bool target = false;  // the piece to be replaced is one of the decoder's input
   int position = 0;
-  std::string text;                                  // instead of it
-  std::shared_ptr<const Snapshot> compared;          // what `difference` is of
-  std::shared_ptr<const LookDifference> difference;  // made once a look
+  std::string text;                                      // instead of it
+  std::shared_ptr<const Snapshot> compared;              // what `difference` is of
+  std::shared_ptr<const SnapshotDifference> difference;  // made once a look
 };
 
 // What the level "Inside one head" remembers.

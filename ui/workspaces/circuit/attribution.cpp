@@ -29,15 +29,15 @@ bool has_place(const LogitPart& part) {
   return part.kind == LogitPartKind::head || part.kind == LogitPartKind::feed_forward;
 }
 
-double logit_of(const AttributionLook& look, LogitPartKind kind) {
-  const auto part = std::ranges::find(look.parts, kind, &LogitPart::kind);
-  return part == look.parts.end() ? 0 : part->logit;
+double logit_of(const AttributionResult& inspection, LogitPartKind kind) {
+  const auto part = std::ranges::find(inspection.parts, kind, &LogitPart::kind);
+  return part == inspection.parts.end() ? 0 : part->logit;
 }
 
 // The parts of a layer stand in the order of the pass, in every layer the same.
 void make_parts(AttributionView& view) {
   view.cells.clear();
-  std::ranges::copy_if(view.look->parts, std::back_inserter(view.cells), has_place);
+  std::ranges::copy_if(view.inspection->parts, std::back_inserter(view.cells), has_place);
   view.parts = {};
   if (view.cells.empty()) return;
   const int layers = view.cells.back().place.layer + 1;
@@ -46,24 +46,24 @@ void make_parts(AttributionView& view) {
     view.parts.values[i] = static_cast<float>(view.cells[i].logit);
 }
 
-void make_pieces(AttributionView& view) {
-  view.methods = piece_methods(*view.look, view.head);
+void make_tokens(AttributionView& view) {
+  view.methods = token_methods(*view.inspection, view.head);
   view.agreement = method_agreement(view.methods);
-  view.pieces = Matrix(static_cast<int>(view.methods.size()), static_cast<int>(view.look->pieces.size()));
-  for (int row = 0; row < view.pieces.rows; ++row) {
+  view.tokens = Matrix(static_cast<int>(view.methods.size()), static_cast<int>(view.inspection->tokens.size()));
+  for (int row = 0; row < view.tokens.rows; ++row) {
     const std::vector<double>& values = view.methods[static_cast<std::size_t>(row)].values;
     double most = 0;
     for (const double value : values) most = std::max(most, std::abs(value));
-    for (int col = 0; col < view.pieces.cols; ++col)
-      view.pieces.at(row, col) = most > 0 ? static_cast<float>(values[static_cast<std::size_t>(col)] / most) : 0;
+    for (int col = 0; col < view.tokens.cols; ++col)
+      view.tokens.at(row, col) = most > 0 ? static_cast<float>(values[static_cast<std::size_t>(col)] / most) : 0;
   }
 }
 
 void make_numbers(AttributionView& view) {
   ++view.version;
-  if (!view.look->problem.empty()) return;
+  if (!view.inspection->problem.empty()) return;
   make_parts(view);
-  make_pieces(view);
+  make_tokens(view);
 }
 
 // ---- what is asked
@@ -85,18 +85,18 @@ void draw_written(WorkspaceContext& context, AttributionView& view) {
   const Skin& skin = context.skin;
   ImGui::AlignTextToFramePadding();
   quiet_words(tr("why"), tr("The output token to explain, given the tokens before it."), skin);
-  for (std::size_t i = 0; i < view.look->written.size(); ++i) {
+  for (std::size_t i = 0; i < view.inspection->written.size(); ++i) {
     ImGui::PushID(static_cast<int>(i));
     ImGui::SameLine(0, skin.px(4));
-    const std::string piece(without_mark(view.look->written[i]));
-    if (draw_choice(piece.empty() ? " " : piece.c_str(), view.look->output == static_cast<int>(i),
+    const std::string token(without_mark(view.inspection->written[i]));
+    if (draw_choice(token.empty() ? " " : token.c_str(), view.inspection->output == static_cast<int>(i),
                     tr("Explain this token."), skin))
       ask(context, view, static_cast<int>(i));
     ImGui::PopID();
   }
   next_in_row(button_width(tr("Recompute")), skin.px(10));
   ImGui::BeginDisabled(context.studying || !context.live);
-  if (ImGui::Button(tr_label("Recompute"))) ask(context, view, view.look->output);
+  if (ImGui::Button(tr_label("Recompute"))) ask(context, view, view.inspection->output);
   ImGui::EndDisabled();
   help_tooltip(tr("Runs the analysis again with the current sentence and weights."), skin);
 }
@@ -114,21 +114,21 @@ HeatmapOptions signed_options(const Matrix& matrix, float high, const Skin& skin
 }
 
 void choose_head(AttributionView& view, const LogitPart& part) {
-  const auto head = std::ranges::find(view.look->heads, part.place, &ReadingHead::place);
-  if (part.kind != LogitPartKind::head || head == view.look->heads.end()) return;
-  view.head = static_cast<std::size_t>(head - view.look->heads.begin());
+  const auto head = std::ranges::find(view.inspection->heads, part.place, &ReadingHead::place);
+  if (part.kind != LogitPartKind::head || head == view.inspection->heads.end()) return;
+  view.head = static_cast<std::size_t>(head - view.inspection->heads.begin());
   make_numbers(view);
 }
 
 void draw_parts(WorkspaceContext& context, AttributionView& view, float height) {
   const Skin& skin = context.skin;
-  const AttributionLook& look = *view.look;
-  const std::string piece(without_mark(look.written[static_cast<std::size_t>(look.output)]));
+  const AttributionResult& inspection = *view.inspection;
+  const std::string token(without_mark(inspection.written[static_cast<std::size_t>(inspection.output)]));
   draw_caption(
       tr("Direct logit attribution"),
-      trf("{} = {}: embedding {}, biases {}, and the cells below", piece, number_text(look.logit, 3),
-          number_text(logit_of(look, LogitPartKind::embedding), 3),
-          number_text(logit_of(look, LogitPartKind::biases), 3)),
+      trf("{} = {}: embedding {}, biases {}, and the cells below", token, number_text(inspection.logit, 3),
+          number_text(logit_of(inspection, LogitPartKind::embedding), 3),
+          number_text(logit_of(inspection, LogitPartKind::biases), 3)),
       tr("The residual stream at this step is a sum. With the layer norms' scales frozen as in this forward pass, the "
          "logit is a sum too: w \u00B7 (gain \u2299 (part \u2212 its mean) / \u03C3); all components add up to it. "
          "What a component changes in the scales and through later layers is not included."),
@@ -151,19 +151,19 @@ void draw_parts(WorkspaceContext& context, AttributionView& view, float height) 
   const auto cell = [&](int row, int col) -> const LogitPart& {
     return view.cells[static_cast<std::size_t>(row * view.parts.cols + col)];
   };
-  if (view.head < look.heads.size()) {
+  if (view.head < inspection.heads.size()) {
     for (int i = 0; i < static_cast<int>(view.cells.size()); ++i)
       if (view.cells[static_cast<std::size_t>(i)].kind == LogitPartKind::head &&
-          view.cells[static_cast<std::size_t>(i)].place == look.heads[view.head].place) {
+          view.cells[static_cast<std::size_t>(i)].place == inspection.heads[view.head].place) {
         options.selected_row = i / view.parts.cols;
         options.selected_col = i % view.parts.cols;
       }
   }
   options.tooltip = [&](int row, int col) {
     bold_text(part_title(cell(row, col)), skin);
-    dim_text(trf("adds {:+.4f} to the logit, {:.4f}", cell(row, col).logit, look.logit), skin);
-    dim_text(trf("all components: {:.4f}", parts_sum(look)), skin);
-    if (std::ranges::count(look.heads, cell(row, col).place, &ReadingHead::place) > 0)
+    dim_text(trf("adds {:+.4f} to the logit, {:.4f}", cell(row, col).logit, inspection.logit), skin);
+    dim_text(trf("all components: {:.4f}", parts_sum(inspection)), skin);
+    if (std::ranges::count(inspection.heads, cell(row, col).place, &ReadingHead::place) > 0)
       dim_text(tr("click: show its weights below"), skin);
   };
   const HeatmapResult mouse =
@@ -183,29 +183,29 @@ const char* method_help(const std::string& name) {
   return tr("\u2016\u03B1 v W_O\u2016 of the chosen head (2004.10102)");
 }
 
-void draw_pieces(WorkspaceContext& context, AttributionView& view, const std::vector<std::string>& names, ImVec2 size) {
+void draw_tokens(WorkspaceContext& context, AttributionView& view, const std::vector<std::string>& names, ImVec2 size) {
   const Skin& skin = context.skin;
-  const AttributionLook& look = *view.look;
+  const AttributionResult& inspection = *view.inspection;
   std::vector<std::string> cols;
-  for (const std::string& piece : look.pieces) cols.emplace_back(without_mark(piece));
+  for (const std::string& token : inspection.tokens) cols.emplace_back(without_mark(token));
   HeatmapOptions options = signed_options({}, 1, skin);
   options.row_labels = names;
   options.col_labels = cols;
   options.row_axis = tr("share of the row\u2019s maximum");
   options.col_axis = tr("input token");
-  options.zoom = &view.pieces_zoom;
+  options.zoom = &view.tokens_zoom;
   options.tooltip = [&](int row, int col) {
-    const PieceMethod& method = view.methods[static_cast<std::size_t>(row)];
+    const TokenMethod& method = view.methods[static_cast<std::size_t>(row)];
     bold_text(fmt::format("{}, \u201C{}\u201D: {:.4f}", tr(method.name), cols[static_cast<std::size_t>(col)],
                           method.values[static_cast<std::size_t>(col)]),
               skin);
     dim_text(method_help(method.name), skin);
     if (method.name == "integrated gradients")
-      dim_text(trf("all tokens together: log p {:.3f} \u2212 {:.3f}, up to an error of {:.2f} %", look.log_prob,
-                   look.baseline_log_prob, 100 * completeness_error(look)),
+      dim_text(trf("all tokens together: log p {:.3f} \u2212 {:.3f}, up to an error of {:.2f} %", inspection.log_prob,
+                   inspection.baseline_log_prob, 100 * completeness_error(inspection)),
                skin);
   };
-  draw_heatmap("pieces", view.pieces, view.version, size, options, context.textures, skin);
+  draw_heatmap("pieces", view.tokens, view.version, size, options, context.textures, skin);
 }
 
 void draw_agreement(WorkspaceContext& context, AttributionView& view, const std::vector<std::string>& names) {
@@ -228,23 +228,24 @@ void draw_agreement(WorkspaceContext& context, AttributionView& view, const std:
   draw_heatmap("agreement", view.agreement, view.version, {0, 0}, options, context.textures, skin);
 }
 
-void draw_look(WorkspaceContext& context, AttributionView& view) {
+void draw_inspection(WorkspaceContext& context, AttributionView& view) {
   const Skin& skin = context.skin;
-  const AttributionLook& look = *view.look;
+  const AttributionResult& inspection = *view.inspection;
   if (context.live && context.live->step != view.step)
     draw_label(
         skin.fonts.small, skin.theme.text_dim,
         trf("Computed at step {}. Recompute updates it to step {}.", grouped(view.step), grouped(context.live->step)),
         skin);
   if (view.parts.empty())
-    draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim, look.parts_problem, skin);
+    draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim, inspection.parts_problem, skin);
   else
     draw_parts(context, view, std::floor(ImGui::GetContentRegionAvail().y * 0.38F));
-  draw_wrapped_label(skin.fonts.ui, skin.theme.text, attribution_sentence(look, view.head), skin);
-  const std::string of = view.head < look.heads.size()
-                             ? trf("attention of {} layer {} head {}", part_name(look.heads[view.head].place.part),
-                                   look.heads[view.head].place.layer + 1, look.heads[view.head].place.head + 1)
-                             : std::string();
+  draw_wrapped_label(skin.fonts.ui, skin.theme.text, attribution_sentence(inspection, view.head), skin);
+  const std::string of =
+      view.head < inspection.heads.size()
+          ? trf("attention of {} layer {} head {}", part_name(inspection.heads[view.head].place.part),
+                inspection.heads[view.head].place.layer + 1, inspection.heads[view.head].place.head + 1)
+          : std::string();
   draw_caption(tr("Importance of each input token, by method"), of,
                tr("For log p of the chosen token, in nats; attention weights have no unit. Each row is scaled to its "
                   "maximum. Attention weights are not an explanation (1902.10186, 1908.04626): the matrix on the right "
@@ -253,26 +254,26 @@ void draw_look(WorkspaceContext& context, AttributionView& view) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < view.methods.size(); ++i)
     names.push_back(fmt::format("{} {}", i + 1, view.methods[i].name));
-  draw_pieces(context, view, names, {std::floor(ImGui::GetContentRegionAvail().x * 0.66F), 0});
+  draw_tokens(context, view, names, {std::floor(ImGui::GetContentRegionAvail().x * 0.66F), 0});
   ImGui::SameLine(0, skin.px(10));
   draw_agreement(context, view, names);
 }
 
 }  // namespace
 
-void take_attribution(AttributionView& view, AttributionLook look, std::uint64_t run, std::int64_t step) {
-  if (!view.asked || *view.asked != look.question || view.run != run) return;
+void take_attribution(AttributionView& view, AttributionResult inspection, std::uint64_t run, std::int64_t step) {
+  if (!view.asked || *view.asked != inspection.question || view.run != run) return;
   view.step = step;
-  view.head = strongest_head(look);
-  view.look = std::move(look);
+  view.head = strongest_head(inspection);
+  view.inspection = std::move(inspection);
   make_numbers(view);
 }
 
 std::optional<WorkspaceNumbers> attribution_numbers(const AttributionView& view) {
-  if (!view.look || view.methods.empty()) return std::nullopt;
-  WorkspaceNumbers numbers{view.pieces, {}, view.look->pieces, "attribution"};
+  if (!view.inspection || view.methods.empty()) return std::nullopt;
+  WorkspaceNumbers numbers{view.tokens, {}, view.inspection->tokens, "attribution"};
   for (int row = 0; row < numbers.matrix.rows; ++row) {
-    const PieceMethod& method = view.methods[static_cast<std::size_t>(row)];
+    const TokenMethod& method = view.methods[static_cast<std::size_t>(row)];
     numbers.rows.push_back(method.name);
     for (int col = 0; col < numbers.matrix.cols; ++col)
       numbers.matrix.at(row, col) = static_cast<float>(method.values[static_cast<std::size_t>(col)]);
@@ -287,12 +288,12 @@ void draw_attribution(WorkspaceContext& context, AttributionView& view, int firs
     return note(
         tr("Type a sentence below. This view then shows which heads, layers and input tokens each output token depends "
            "on."));
-  const bool answered = view.look && context.live && view.run == context.live->run && view.asked &&
-                        view.look->question.text == view.asked->text;
+  const bool answered = view.inspection && context.live && view.run == context.live->run && view.asked &&
+                        view.inspection->question.text == view.asked->text;
   if (!answered) return note(tr("Computing the attribution\u2026"));
   draw_written(context, view);
-  if (!view.look->problem.empty()) return note(view.look->problem.c_str());
-  draw_look(context, view);
+  if (!view.inspection->problem.empty()) return note(view.inspection->problem.c_str());
+  draw_inspection(context, view);
 }
 
 }  // namespace attnscope

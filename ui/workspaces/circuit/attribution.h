@@ -16,20 +16,20 @@ struct AttributionView {
   std::optional<AttributionQuestion> asked;  // of that run
   std::uint64_t run = 0;
   std::int64_t step = 0;  // of the weights that were looked at
-  std::optional<AttributionLook> look;
-  std::size_t head = 0;  // of AttributionLook::heads, whose weights and norms are shown
+  std::optional<AttributionResult> inspection;
+  std::size_t head = 0;  // of AttributionResult::heads, whose weights and norms are shown
 
   // ---- made of the look and the head
   std::uint64_t version = 0;
   Matrix parts;                      // layers × heads of each attention, then the feed-forward network; logits
   std::vector<LogitPart> cells;      // of `parts`
-  std::vector<PieceMethod> methods;  // in plain numbers
-  Matrix pieces;                     // methods × pieces; each row as a share of its largest
+  std::vector<TokenMethod> methods;  // in plain numbers
+  Matrix tokens;                     // methods × pieces; each row as a share of its largest
   Matrix agreement;                  // methods × methods
-  HeatmapZoom parts_zoom, pieces_zoom, agreement_zoom;
+  HeatmapZoom parts_zoom, tokens_zoom, agreement_zoom;
 };
 
-void take_attribution(AttributionView& view, AttributionLook look, std::uint64_t run, std::int64_t step);
+void take_attribution(AttributionView& view, AttributionResult inspection, std::uint64_t run, std::int64_t step);
 
 // first: the output that a new sentence is asked about; see AttributionQuestion.
 void draw_attribution(WorkspaceContext& context, AttributionView& view, int first);

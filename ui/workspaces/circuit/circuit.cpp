@@ -53,7 +53,7 @@ void take_back(WorkspaceContext& context) {
   view.trial.reset();
 }
 
-void edit_twin(WorkspaceContext& context) {
+void edit_contrast(WorkspaceContext& context) {
   context.views.of<CircuitView>().typing = true;
 }
 
@@ -63,12 +63,12 @@ constexpr std::array keys = {
     WorkspaceKey{{.key = Key::page_up}, next_mode, change_mode<-1>},
     WorkspaceKey{{.key = Key::down}, "switch the patching direction", turn_round},
     WorkspaceKey{{.key = Key::backspace}, "undo the patch", take_back},
-    WorkspaceKey{{.key = Key::enter}, "type another contrast sentence", edit_twin},
+    WorkspaceKey{{.key = Key::enter}, "type another contrast sentence", edit_contrast},
 };
 
 // ---- the two sentences
 
-void ask(WorkspaceContext& context, CircuitView& view, TwinQuestion question) {
+void ask(WorkspaceContext& context, CircuitView& view, ContrastQuestion question) {
   view.asked = question;
   context.study = CircuitStudy{std::move(question)};
 }
@@ -81,16 +81,16 @@ bool is_working(const WorkspaceContext& context) {
 void ask_if_new(WorkspaceContext& context, CircuitView& view) {
   if (!context.live || context.studying || context.live->source_text.empty()) return;
   const std::string& sentence = context.live->source_text;
-  const bool answered = view.look && view.run == context.live->run && view.look->question.clean == sentence;
+  const bool answered = view.inspection && view.run == context.live->run && view.inspection->question.clean == sentence;
   if (!answered && (!view.asked || view.asked->clean != sentence || view.run != context.live->run)) {
     view.run = context.live->run;
-    view.look.reset();
+    view.inspection.reset();
     ask(context, view, {sentence, "", {}});
   }
-  const bool counts = view.mode == CircuitMode::picture && has_circuit(view) && view.look->found.problem.empty();
+  const bool counts = view.mode == CircuitMode::picture && has_circuit(view) && view.inspection->found.problem.empty();
   if (answered && counts && !view.counting_asked) {
     view.counting_asked = true;
-    context.study = CorpusCircuitStudy{view.look->question};
+    context.study = CorpusCircuitStudy{view.inspection->question};
   }
 }
 
@@ -104,16 +104,17 @@ void ask_for_sweep(WorkspaceContext& context, CircuitView& view) {
 
 // Once for each circuit, when it is looked at.
 void ask_for_formation(WorkspaceContext& context, CircuitView& view) {
-  const bool wanted = view.mode == CircuitMode::formation && has_circuit(view) && view.look->found.problem.empty();
+  const bool wanted =
+      view.mode == CircuitMode::formation && has_circuit(view) && view.inspection->found.problem.empty();
   if (!wanted || view.formation_asked || is_working(context)) return;
   view.formation_asked = true;
-  context.study = FormationStudy{view.look->question, view.look->facts, shown_circuit(view)};
+  context.study = FormationStudy{view.inspection->question, view.inspection->facts, shown_circuit(view)};
 }
 
 // Where the sentence and its twin part, once that is known.
 int parting_output(const WorkspaceContext& context, const CircuitView& view) {
-  const bool known = has_circuit(view) && context.live && view.look->question.clean == context.live->source_text;
-  return known ? static_cast<int>(view.look->facts.prefix.size()) : -1;
+  const bool known = has_circuit(view) && context.live && view.inspection->question.clean == context.live->source_text;
+  return known ? static_cast<int>(view.inspection->facts.prefix.size()) : -1;
 }
 
 constexpr const char* between_hint = mark("first divergence");
@@ -140,7 +141,7 @@ bool draw_between(CircuitView& view, bool valid, const Skin& skin) {
   return entered;
 }
 
-void draw_twin(WorkspaceContext& context, CircuitView& view) {
+void draw_contrast(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
   ImGui::AlignTextToFramePadding();
   quiet_words(tr("contrast sentence"),
@@ -152,18 +153,18 @@ void draw_twin(WorkspaceContext& context, CircuitView& view) {
       button_width(tr("Suggestions")) + button_width(tr("Recompute")) + between_width(skin) + skin.px(26);
   // In a row with the rest where all of it can be read there: the word that differs may be its last.
   const float room = ImGui::GetContentRegionAvail().x;
-  const float wanted = std::min(ImGui::CalcTextSize(view.twin.c_str()).x + skin.px(20), room);
+  const float wanted = std::min(ImGui::CalcTextSize(view.contrast.c_str()).x + skin.px(20), room);
   ImGui::SetNextItemWidth(wanted <= room - beside ? std::min(skin.px(620), room - beside) : room);
   if (view.typing && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
-  const bool entered = ImGui::InputText("##twin", &view.twin, ImGuiInputTextFlags_EnterReturnsTrue);
+  const bool entered = ImGui::InputText("##twin", &view.contrast, ImGuiInputTextFlags_EnterReturnsTrue);
   view.typing = ImGui::IsItemActive();
   help_tooltip(tr("Press Enter to compare the two sentences."), skin);
   const auto between = words_between(view.between);
   const bool asked_between = draw_between(view, between.has_value(), skin);
-  if ((entered || asked_between) && view.look && between)
-    ask(context, view, {view.look->question.clean, view.twin, *between});
+  if ((entered || asked_between) && view.inspection && between)
+    ask(context, view, {view.inspection->question.clean, view.contrast, *between});
   next_in_row(button_width(tr("Suggestions")), skin.px(6));
-  const bool offers = view.look && !view.look->offers.empty();
+  const bool offers = view.inspection && !view.inspection->offers.empty();
   ImGui::BeginDisabled(!offers);
   if (ImGui::Button(tr_label("Suggestions"))) ImGui::OpenPopup("Suggestions");
   ImGui::EndDisabled();
@@ -174,24 +175,24 @@ void draw_twin(WorkspaceContext& context, CircuitView& view) {
   ImGui::EndDisabled();
   help_tooltip(tr("Runs the analysis again with the current weights."), skin);
   if (!ImGui::BeginPopup("Suggestions")) return;
-  for (const std::string& offer : view.look->offers)
-    if (selectable_text(offer, offer == view.look->question.corrupted))
-      ask(context, view, {view.look->question.clean, offer, between.value_or(std::vector<std::string>())});
+  for (const std::string& offer : view.inspection->offers)
+    if (selectable_text(offer, offer == view.inspection->question.corrupted))
+      ask(context, view, {view.inspection->question.clean, offer, between.value_or(std::vector<std::string>())});
   ImGui::EndPopup();
 }
 
 void draw_outputs(const CircuitView& view, const Skin& skin) {
-  const TwinFacts& facts = view.look->facts;
-  const auto line = [&](const TwinRun& run, const char* name) {
+  const ContrastFacts& facts = view.inspection->facts;
+  const auto line = [&](const ContrastRun& run, const char* name) {
     draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
                        trf("{}  \u2192 {}   log p({}) \u2212 log p({}) = {}", name, run.output,
-                           without_mark(facts.a.piece), without_mark(facts.b.piece), number_text(run.margin, 2)),
+                           without_mark(facts.a.text), without_mark(facts.b.text), number_text(run.margin, 2)),
                        skin);
   };
   line(facts.clean, tr("sentence"));
   line(facts.corrupted, tr("contrast sentence"));
-  if (!view.look->found.problem.empty())
-    draw_wrapped_label(skin.fonts.ui, skin.theme.warning, view.look->found.problem, skin);
+  if (!view.inspection->found.problem.empty())
+    draw_wrapped_label(skin.fonts.ui, skin.theme.warning, view.inspection->found.problem, skin);
 }
 
 WorkspaceNumbers grid_numbers(const Matrix& matrix, std::vector<std::string> rows, std::vector<std::string> cols,
@@ -219,11 +220,11 @@ std::optional<WorkspaceNumbers> circuit_numbers(const Views& views) {
   if (view.mode == CircuitMode::importance) return importance_numbers(view);
   if (!has_circuit(view)) return std::nullopt;
   if (view.mode == CircuitMode::score) return score_numbers(view);
-  const Circuit& found = view.look->found;
+  const Circuit& found = view.inspection->found;
   if (view.mode == CircuitMode::formation) return formation_numbers(view);
   std::vector<std::string> rows;
   if (view.mode == CircuitMode::heads) {
-    for (const RowPlace& place : view.row_places) rows.push_back(row_name(place, view.look->facts));
+    for (const RowPlace& place : view.row_places) rows.push_back(row_name(place, view.inspection->facts));
     std::vector<std::string> cols;
     for (int col = 0; col < view.rows.cols; ++col) cols.push_back(std::to_string(col));
     return grid_numbers(view.rows, std::move(rows), std::move(cols), std::string("heads ") + part_name(view.part));
@@ -232,8 +233,8 @@ std::optional<WorkspaceNumbers> circuit_numbers(const Views& views) {
   return grid_numbers(view.places, std::move(rows), found.slots, "places");
 }
 
-bool choose_word(const char* id, const char* before, const char* help, const TwinFacts& facts, int& slot, bool optional,
-                 const Skin& skin) {
+bool choose_word(const char* id, const char* before, const char* help, const ContrastFacts& facts, int& slot,
+                 bool optional, const Skin& skin) {
   const float width = skin.px(110);
   next_in_row(ImGui::CalcTextSize(before).x + width + skin.px(10), skin.px(10));
   ImGui::AlignTextToFramePadding();
@@ -255,20 +256,20 @@ bool choose_word(const char* id, const char* before, const char* help, const Twi
 void try_change(WorkspaceContext& context, CircuitView& view, ChangedRun run, std::string words) {
   view.tried = std::move(words);
   view.trial.reset();
-  context.study = TrialStudy{view.look->question, std::move(run)};
+  context.study = TrialStudy{view.inspection->question, std::move(run)};
 }
 
 void draw_direction(CircuitView& view, const Skin& skin) {
-  const auto choice = [&](const char* title, Twin of, const char* help) {
+  const auto choice = [&](const char* title, ContrastSide of, const char* help) {
     if (!draw_choice(title, view.of == of, help, skin)) return;
     view.of = of;
     view.trial.reset();
     make_matrices(view);
   };
-  choice(tr_label("Clean \u2192 corrupted (denoising)"), Twin::corrupted,
+  choice(tr_label("Clean \u2192 corrupted (denoising)"), ContrastSide::corrupted,
          tr("Denoising: activations of the sentence (clean) are patched into the contrast sentence (corrupted). What "
             "restores the answer is sufficient for it (arXiv 2404.15255)."));
-  choice(tr_label("Corrupted \u2192 clean (noising)"), Twin::clean,
+  choice(tr_label("Corrupted \u2192 clean (noising)"), ContrastSide::clean,
          tr("Noising: activations of the contrast sentence (corrupted) are patched into the sentence (clean). What "
             "breaks the answer is necessary for it. If two words carry it redundantly, neither shows as necessary."));
 }
@@ -277,7 +278,7 @@ void draw_trial(const CircuitView& view, const Skin& skin) {
   if (view.tried.empty()) return;
   if (!view.trial) return draw_label(skin.fonts.ui, skin.theme.text_dim, view.tried + " \u2026", skin);
   const Trial& trial = *view.trial;
-  const bool turned = trial.run.of == Twin::clean ? trial.margin < 0 : trial.margin > 0;
+  const bool turned = trial.run.of == ContrastSide::clean ? trial.margin < 0 : trial.margin > 0;
   draw_label(skin.fonts.ui, skin.theme.text_dim, view.tried, skin);
   draw_label(skin.fonts.bold, turned ? skin.theme.success : skin.theme.text,
              trf("\u2192 {}   {}, {} of the whole difference", trial.output, turned ? tr("flipped") : tr("not flipped"),
@@ -286,8 +287,8 @@ void draw_trial(const CircuitView& view, const Skin& skin) {
 }
 
 void share_tooltip(const CircuitView& view, const Effect& effect, const Skin& skin) {
-  const TwinFacts& facts = view.look->facts;
-  const bool noising = view.of == Twin::clean;
+  const ContrastFacts& facts = view.inspection->facts;
+  const bool noising = view.of == ContrastSide::clean;
   dim_text(noising ? "(m_c \u2212 m) / (m_c \u2212 m_x)" : "(m \u2212 m_x) / (m_c \u2212 m_x)", skin);
   const std::string from = noising ? fmt::format("({:.2f} \u2212 {:.2f})", facts.clean.margin, effect.margin)
                                    : fmt::format("({:.2f} \u2212 {:.2f})", effect.margin, facts.corrupted.margin);
@@ -297,8 +298,8 @@ void share_tooltip(const CircuitView& view, const Effect& effect, const Skin& sk
 void draw_circuit(WorkspaceContext& context) {
   CircuitView& view = context.views.of<CircuitView>();
   const Skin& skin = context.skin;
-  const bool of_twins = view.mode != CircuitMode::attribution;
-  if (of_twins) ask_if_new(context, view);
+  const bool of_contrasts = view.mode != CircuitMode::attribution;
+  if (of_contrasts) ask_if_new(context, view);
   ask_for_formation(context, view);
   if (view.mode == CircuitMode::score) ask_for_score(context, view);
   if (view.mode == CircuitMode::heads) ask_for_sweep(context, view);
@@ -308,13 +309,13 @@ void draw_circuit(WorkspaceContext& context) {
   }
   if (has_circuit(view) && view.mode < CircuitMode::picture) draw_direction(view, skin);
   end_choices();
-  if (!of_twins) return draw_attribution(context, view.attribution, parting_output(context, view));
+  if (!of_contrasts) return draw_attribution(context, view.attribution, parting_output(context, view));
   if (view.mode == CircuitMode::importance) return draw_importance(context, view);
-  draw_twin(context, view);
+  draw_contrast(context, view);
   const auto note = [&](const std::string& text) {
     draw_quiet_note(text.c_str(), ImGui::GetContentRegionAvail(), skin);
   };
-  if (!view.look) {
+  if (!view.inspection) {
     const bool empty = context.live && context.live->source_text.empty();
     return note(empty ? tr("Type a sentence below. This view then finds the words and attention heads that decide "
                            "between its translation and that of a contrast sentence.")
@@ -322,7 +323,7 @@ void draw_circuit(WorkspaceContext& context) {
                                       : tr("Not computed yet. Click Recompute to find the words and heads that decide "
                                            "between the two sentences."));
   }
-  if (!view.look->problem.empty()) return note(view.look->problem);
+  if (!view.inspection->problem.empty()) return note(view.inspection->problem);
   draw_outputs(view, skin);
   if (context.live && context.live->step != view.step) {
     draw_label(
@@ -332,7 +333,7 @@ void draw_circuit(WorkspaceContext& context) {
   }
   if (view.mode == CircuitMode::place) return draw_place(context, view);
   if (view.mode == CircuitMode::heads) return draw_circuit_heads(context, view);
-  if (!view.look->found.problem.empty())
+  if (!view.inspection->found.problem.empty())
     return note(
         tr("No circuit to show: the message above says why. Try another contrast sentence: type one, or choose one "
            "under Suggestions."));

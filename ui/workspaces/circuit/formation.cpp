@@ -60,7 +60,7 @@ void draw_formation(WorkspaceContext& context, CircuitView& view) {
     const Color32 color = i == 0 ? skin.theme.text_dim : skin.theme.series[(i - 1) % skin.theme.series.size()];
     lines.push_back({.name = names[i], .series = &view.formed[i], .color = color});
   }
-  const TwinFacts& facts = view.look->facts;
+  const ContrastFacts& facts = view.inspection->facts;
   if (context.live) view.formation_axis.marker = static_cast<double>(context.live->step);
   draw_plot(
       "formation", lines, {0, 0}, view.formation_axis, view.formation_plot,
@@ -68,7 +68,7 @@ void draw_formation(WorkspaceContext& context, CircuitView& view) {
        .help = trf("Effect on log p({}) \u2212 log p({}) at the first divergence: its change when the component's "
                    "activation is patched from the other sentence, averaged over both directions. The circuit is that "
                    "of the newest weights; its components are patched at every recorded step.",
-                   without_mark(facts.a.piece), without_mark(facts.b.piece)),
+                   without_mark(facts.a.text), without_mark(facts.b.text)),
        .x_label = tr("optimizer steps"),
        .whole_x = true},
       skin);

@@ -21,18 +21,18 @@ constexpr std::array<ChoiceText<AttentionPart>, 3> parts = {{
 }};
 
 std::vector<std::string> positions_text(const CircuitView& view) {
-  const TwinFacts& facts = view.look->facts;
+  const ContrastFacts& facts = view.inspection->facts;
   std::vector<std::string> names;
   if (view.part == AttentionPart::encoder || facts.language_model)
-    for (const Token& token : facts.clean.pieces) names.emplace_back(without_mark(token.piece));
+    for (const Token& token : facts.clean.tokens) names.emplace_back(without_mark(token.text));
   if (view.part == AttentionPart::encoder) return names;
   if (!facts.language_model) names.emplace_back("<s>");
-  for (const Token& token : facts.prefix) names.emplace_back(without_mark(token.piece));
+  for (const Token& token : facts.prefix) names.emplace_back(without_mark(token.text));
   return names;
 }
 
 void draw_parts(CircuitView& view, const Skin& skin) {
-  const Sweep& swept = view.look->sweeps.front();
+  const Sweep& swept = view.inspection->sweeps.front();
   if (std::ranges::count_if(parts, [&](const auto& it) { return !swept.rows(it.value).empty(); }) < 2) return;
   for (const auto& [part, title, help] : parts) {
     if (swept.rows(part).empty()) continue;
@@ -44,7 +44,7 @@ void draw_parts(CircuitView& view, const Skin& skin) {
 }
 
 constexpr std::array<ChoiceText<ChangeKind>, 4> kinds = {{
-    {ChangeKind::twin, mark("Activation patching"),
+    {ChangeKind::contrast, mark("Activation patching"),
      mark("Activation patching: replaces this head's output with its output on the other sentence. Does that change "
           "the answer? Everything else in the head stays (arXiv 2404.15255).")},
     {ChangeKind::zero, mark("Zero ablation"),
@@ -60,10 +60,9 @@ constexpr std::array<ChoiceText<ChangeKind>, 4> kinds = {{
 
 // Goes on in the row.
 void draw_exchanged(CircuitView& view, const Skin& skin) {
-  const TwinFacts& facts = view.look->facts;
-  bool changed =
-      choose_word("##one", tr("swap"), tr("The first of the two words whose attention weights are swapped."), facts,
-                  view.exchanged[0], false, skin);
+  const ContrastFacts& facts = view.inspection->facts;
+  bool changed = choose_word("##one", tr("swap"), tr("The first of the two words whose attention weights are swapped."),
+                             facts, view.exchanged[0], false, skin);
   changed |=
       choose_word("##other", tr("and"), tr("The second of the two words."), facts, view.exchanged[1], false, skin);
   if (changed) make_matrices(view);
@@ -86,9 +85,9 @@ void draw_kinds(CircuitView& view, const Skin& skin) {
 // Whether all that a head does counts, or only what goes straight to one hop's heads.
 void draw_way(CircuitView& view, const Skin& skin) {
   const Circuit& circuit = shown_circuit(view);
-  const auto name = [&](int hop) {
-    return hop < 0 ? std::string(tr("all paths"))
-                   : tr("direct path to ") + hop_text(circuit, circuit.hops[static_cast<std::size_t>(hop)]);
+  const auto name = [&](int edge) {
+    return edge < 0 ? std::string(tr("all paths"))
+                    : tr("direct path to ") + edge_text(circuit, circuit.edges[static_cast<std::size_t>(edge)]);
   };
   ImGui::AlignTextToFramePadding();
   quiet_words(tr("Path"),
@@ -98,9 +97,9 @@ void draw_way(CircuitView& view, const Skin& skin) {
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(std::min(skin.px(380), ImGui::GetContentRegionAvail().x));
   if (!begin_combo("##way", name(view.by_way))) return;
-  for (int hop = -1; hop < static_cast<int>(circuit.hops.size()); ++hop) {
-    if (!ImGui::Selectable(name(hop).c_str(), view.by_way == hop)) continue;
-    view.by_way = hop;
+  for (int edge = -1; edge < static_cast<int>(circuit.edges.size()); ++edge) {
+    if (!ImGui::Selectable(name(edge).c_str(), view.by_way == edge)) continue;
+    view.by_way = edge;
     make_matrices(view);
   }
   ImGui::EndCombo();
@@ -109,7 +108,7 @@ void draw_way(CircuitView& view, const Skin& skin) {
 // What a click has put in, in words.
 const char* put_in(ChangeKind kind) {
   switch (kind) {
-    case ChangeKind::twin:
+    case ChangeKind::contrast:
       return tr("patched");
     case ChangeKind::zero:
       return tr("zero ablation");
@@ -125,12 +124,12 @@ const char* put_in(ChangeKind kind) {
 std::string decoys_text(const Circuit& found) {
   std::string text;
   for (const Decoy& decoy : found.decoys) {
-    text +=
-        trf("{}{} attends from \u201C{}\u201D to \u201C{}\u201D with weight {:.2f} ({:.2f} in the other sentence), but "
-            "its effect is only {:.3f}.",
-            text.empty() ? tr("Decoys, strong attention with little effect: ") : " ",
-            layer_and_head(decoy.place.layer, decoy.place.head), found.slots[static_cast<std::size_t>(decoy.from)],
-            found.slots[static_cast<std::size_t>(decoy.to)], decoy.weight, decoy.twin_weight, decoy.effect.share());
+    text += trf(
+        "{}{} attends from \u201C{}\u201D to \u201C{}\u201D with weight {:.2f} ({:.2f} in the other sentence), but "
+        "its effect is only {:.3f}.",
+        text.empty() ? tr("Decoys, strong attention with little effect: ") : " ",
+        layer_and_head(decoy.place.layer, decoy.place.head), found.slots[static_cast<std::size_t>(decoy.from)],
+        found.slots[static_cast<std::size_t>(decoy.to)], decoy.weight, decoy.corrupted_weight, decoy.effect.share());
   }
   return text;
 }
@@ -149,8 +148,9 @@ void try_row(WorkspaceContext& context, CircuitView& view, const HeatmapResult& 
   }
   const std::string at =
       mouse.clicked ? "\u201C" + cols[static_cast<std::size_t>(mouse.col)] + "\u201D" : tr("all positions");
-  try_change(context, view, row_run(view, place, positions),
-             trf("{} {} at {}, {}:", part_name(view.part), row_name(place, view.look->facts), at, put_in(view.kind)));
+  try_change(
+      context, view, row_run(view, place, positions),
+      trf("{} {} at {}, {}:", part_name(view.part), row_name(place, view.inspection->facts), at, put_in(view.kind)));
 }
 
 void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) {
@@ -161,7 +161,7 @@ void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) 
                   "this moves: 0 nothing, 1 all of it."),
                skin);
   std::vector<std::string> rows;
-  for (const RowPlace& place : view.row_places) rows.push_back(row_name(place, view.look->facts));
+  for (const RowPlace& place : view.row_places) rows.push_back(row_name(place, view.inspection->facts));
   const std::vector<std::string> cols = positions_text(view);
   HeatmapOptions options;
   options.map = skin.theme.diverging;
@@ -175,7 +175,7 @@ void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) 
   options.row_bars = {view.whole, 1, tr("all positions"), "",
                       tr("The effect of replacing its output at all positions at once.")};
   options.zoom = &view.rows_zoom;
-  const bool tries = view.by_way < 0 || view.kind != ChangeKind::twin;
+  const bool tries = view.by_way < 0 || view.kind != ChangeKind::contrast;
   options.tooltip = [&](int row, int col) {
     const RowPlace& place = view.row_places[static_cast<std::size_t>(row)];
     bold_text(rows[static_cast<std::size_t>(row)] + tr(" at \u201C") + cols[static_cast<std::size_t>(col)] + "\u201D",
@@ -199,8 +199,8 @@ void draw_circuit_heads(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
   draw_parts(view, skin);
   draw_kinds(view, skin);
-  const bool has_ways = !shown_circuit(view).hops.empty() && !view.look->facts.recurrent;
-  if (view.kind == ChangeKind::twin && has_ways) draw_way(view, skin);
+  const bool has_ways = !shown_circuit(view).edges.empty() && !view.inspection->facts.recurrent;
+  if (view.kind == ChangeKind::contrast && has_ways) draw_way(view, skin);
   draw_trial(view, skin);
   const Sweep* shown = shown_sweep(view);
   if (!shown || view.rows.empty()) {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/matrix_algebra.h"
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "measures/matrix_algebra.h"
 #include "widgets/heatmap.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -20,16 +20,17 @@ const HeadImportance& importance_at(const CircuitView& view, int row, int col) {
   return view.heads->heads[static_cast<std::size_t>(row) * view.importance.cols + col];
 }
 
-std::string summary(const HeadsLook& look, const ModelConfig& model) {
-  const auto most = std::ranges::max_element(look.heads, {}, &HeadImportance::exact);
+std::string summary(const HeadsResult& inspection, const ModelConfig& model) {
+  const auto most = std::ranges::max_element(inspection.heads, {}, &HeadImportance::exact);
   // As many as can go for a hundredth of a nat.
   constexpr double little = 0.01;
   std::size_t gone = 0;
-  while (gone + 1 < look.pruning.size() && look.pruning[gone + 1].nll - look.nll < little) ++gone;
+  while (gone + 1 < inspection.pruning.size() && inspection.pruning[gone + 1].nll - inspection.nll < little) ++gone;
   return trf(
       "{} matters most: without it the loss per token is {:.3f} nats above {:.3f}. {} of {} heads can be ablated "
       "together for less than {} nats. Rank correlation with the gradient-based estimate: {:.2f} (Spearman).",
-      head_name(most->place, model), most->exact, look.nll, gone, look.heads.size(), little, agreement(look));
+      head_name(most->place, model), most->exact, inspection.nll, gone, inspection.heads.size(), little,
+      agreement(inspection));
 }
 
 void draw_map(WorkspaceContext& context, CircuitView& view, ImVec2 size) {
@@ -95,13 +96,14 @@ void draw_history_map(WorkspaceContext& context, CircuitView& view, ImVec2 size)
   options.row_axis = tr("head");
   options.col_axis = tr("optimizer steps");
   options.tooltip = [&](int row, int col) {
-    const HeadsLook& look = view.heads_history->points[static_cast<std::size_t>(col)].look;
-    const double exact = look.heads[static_cast<std::size_t>(row)].exact;
+    const HeadsResult& inspection = view.heads_history->points[static_cast<std::size_t>(col)].inspection;
+    const double exact = inspection.heads[static_cast<std::size_t>(row)].exact;
     bold_text(trf("{} at step {}", view.history_rows[static_cast<std::size_t>(row)],
                   view.history_cols[static_cast<std::size_t>(col)]),
               skin);
     dim_text(tr("loss without it \u2212 loss"), skin);
-    bold_text(trf("{:.4f} \u2212 {:.4f} = {:+.4f} nats per token", look.nll + exact, look.nll, exact), skin);
+    bold_text(trf("{:.4f} \u2212 {:.4f} = {:+.4f} nats per token", inspection.nll + exact, inspection.nll, exact),
+              skin);
   };
   draw_heatmap("history", view.history, view.version, size, options, context.textures, skin);
 }
@@ -138,10 +140,10 @@ void draw_history(WorkspaceContext& context, CircuitView& view) {
         tr("This view compares earlier steps of the training, but no earlier weights were recorded. Train in this "
            "window, which records some, or set training.kept_checkpoints so that the run saves some."));
   }
-  draw_caption(
-      tr("Loss increase without the head, thousandths of a nat per token"),
-      trf("{} held-out tokens, {} recorded steps", grouped(history.points.back().look.tokens), history.points.size()),
-      tr("A head becomes important where its row leaves white."), skin);
+  draw_caption(tr("Loss increase without the head, thousandths of a nat per token"),
+               trf("{} held-out tokens, {} recorded steps", grouped(history.points.back().inspection.tokens),
+                   history.points.size()),
+               tr("A head becomes important where its row leaves white."), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(14);
   draw_history_map(context, view, {std::floor((room.x - gap) * 0.6F), room.y});

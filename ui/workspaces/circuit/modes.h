@@ -33,8 +33,8 @@ void ask_for_score(WorkspaceContext& context, CircuitView& view);
 
 // A list of the pair's words, with a name before it; −1: "nothing", where that is among them. True when another is
 // chosen.
-bool choose_word(const char* id, const char* before, const char* help, const TwinFacts& facts, int& slot, bool optional,
-                 const Skin& skin);
+bool choose_word(const char* id, const char* before, const char* help, const ContrastFacts& facts, int& slot,
+                 bool optional, const Skin& skin);
 
 // Asks for what is written then; `words` tells the change.
 void try_change(WorkspaceContext& context, CircuitView& view, ChangedRun run, std::string words);

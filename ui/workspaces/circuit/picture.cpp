@@ -90,12 +90,12 @@ class CircuitPicture {
 
   void draw() {
     draw_words();
-    if (view_.look->facts.recurrent) draw_carried();
-    for (const Hop& hop : circuit_.hops) draw_hop(hop);
+    if (view_.inspection->facts.recurrent) draw_carried();
+    for (const CircuitEdge& edge : circuit_.edges) draw_edge(edge);
     draw_decoys();
     draw_places();
     draw_answer();
-    if (pointed_) show_hop(*pointed_);
+    if (pointed_) show_edge(*pointed_);
   }
 
  private:
@@ -155,55 +155,55 @@ class CircuitPicture {
   }
 
   // `word`: where it comes from.
-  void draw_edge(const Hop& hop, int word, ImVec2 from, ImVec2 to, float thickness, Color32 color) {
+  void draw_edge(const CircuitEdge& edge, int word, ImVec2 from, ImVec2 to, float thickness, Color32 color) {
     const std::vector<ImVec2> points = rising(from, to);
     const ImVec2 mouse = ImGui::GetMousePos();
     const bool near = ImGui::IsWindowHovered() && std::ranges::any_of(points, [&](ImVec2 point) {
                         return distance(point, mouse) < std::max(thickness, skin_.px(8));
                       });
     if (near) {
-      pointed_ = &hop;
+      pointed_ = &edge;
       pointed_word_ = word;
     }
     paint_.polyline(points, near ? skin_.theme.text : color, thickness);
   }
 
-  Color32 color_of(const Hop& hop) const {
-    if (hop.part == AttentionPart::cross) return skin_.theme.success;
-    return skin_.theme.series[static_cast<std::size_t>(hop.layer * 2 + 1) % skin_.theme.series.size()];
+  Color32 color_of(const CircuitEdge& edge) const {
+    if (edge.part == AttentionPart::cross) return skin_.theme.success;
+    return skin_.theme.series[static_cast<std::size_t>(edge.layer * 2 + 1) % skin_.theme.series.size()];
   }
 
-  void draw_hop(const Hop& hop) {
-    const Color32 color = faded(color_of(hop), 0.85F);
-    if (hop.part != circuit_.reader) return draw_writing(hop, color);
-    for (const HeadRow& member : hop.members) {
-      const double share = hop.alone[static_cast<std::size_t>(member.head)].share();
-      for (const int read : hop.read)
-        draw_edge(hop, read, at(hop.layer, read), at(hop.layer + 1, member.slot), thickness_of(share, skin_), color);
+  void draw_edge(const CircuitEdge& edge) {
+    const Color32 color = faded(color_of(edge), 0.85F);
+    if (edge.part != circuit_.reader) return draw_writing(edge, color);
+    for (const HeadRow& member : edge.members) {
+      const double share = edge.alone[static_cast<std::size_t>(member.head)].share();
+      for (const int read : edge.read)
+        draw_edge(edge, read, at(edge.layer, read), at(edge.layer + 1, member.slot), thickness_of(share, skin_), color);
     }
     std::vector<std::string> heads;
-    for (const int head : hop.heads()) heads.push_back(std::to_string(head + 1));
-    const ImVec2 from = at(hop.layer, hop.read.empty() ? hop.slots().front() : hop.read.front());
-    const ImVec2 to = at(hop.layer + 1, hop.slots().front());
+    for (const int head : edge.heads()) heads.push_back(std::to_string(head + 1));
+    const ImVec2 from = at(edge.layer, edge.read.empty() ? edge.slots().front() : edge.read.front());
+    const ImVec2 to = at(edge.layer + 1, edge.slots().front());
     label({(from.x + to.x) / 2, (from.y + to.y) / 2}, trf("head{} {}", heads.size() == 1 ? "" : "s", listed(heads)),
-          color_of(hop));
+          color_of(edge));
   }
 
   // What the decoder's step reads of the words.
-  void draw_writing(const Hop& hop, Color32 color) {
-    if (hop.part != AttentionPart::cross) return;
+  void draw_writing(const CircuitEdge& edge, Color32 color) {
+    if (edge.part != AttentionPart::cross) return;
     const std::vector<int>& last = circuit_.places.back().slots;
     for (const int slot : last) {
       const double share = circuit_.places.back().each[static_cast<std::size_t>(slot)].share();
-      draw_edge(hop, slot, at(static_cast<int>(layout_.floors.size()) - 1, slot), layout_.answer,
+      draw_edge(edge, slot, at(static_cast<int>(layout_.floors.size()) - 1, slot), layout_.answer,
                 thickness_of(share, skin_), color);
     }
     std::vector<std::string> heads;
-    for (const int head : hop.heads()) heads.push_back(std::to_string(head + 1));
-    label(
-        {layout_.answer.x + skin_.px(110), layout_.answer.y + skin_.px(26)},
-        trf("decoder layer {}, cross-attention, head{} {}", hop.layer + 1, heads.size() == 1 ? "" : "s", listed(heads)),
-        color_of(hop));
+    for (const int head : edge.heads()) heads.push_back(std::to_string(head + 1));
+    label({layout_.answer.x + skin_.px(110), layout_.answer.y + skin_.px(26)},
+          trf("decoder layer {}, cross-attention, head{} {}", edge.layer + 1, heads.size() == 1 ? "" : "s",
+              listed(heads)),
+          color_of(edge));
   }
 
   void label(ImVec2 middle, const std::string& text, Color32 color) {
@@ -234,11 +234,11 @@ class CircuitPicture {
   }
 
   void draw_answer() {
-    const TwinFacts& facts = view_.look->facts;
-    const std::string text = fmt::format("{} | {}", without_mark(facts.a.piece), without_mark(facts.b.piece));
+    const ContrastFacts& facts = view_.inspection->facts;
+    const std::string text = fmt::format("{} | {}", without_mark(facts.a.text), without_mark(facts.b.text));
     ImVec2 from = layout_.answer;
     const bool writes =
-        std::ranges::any_of(circuit_.hops, [](const Hop& hop) { return hop.part == AttentionPart::cross; });
+        std::ranges::any_of(circuit_.edges, [](const CircuitEdge& edge) { return edge.part == AttentionPart::cross; });
     if (!writes) {
       for (const int slot : circuit_.places.back().slots)
         paint_.line(at(static_cast<int>(layout_.floors.size()) - 1, slot), from, skin_.theme.accent, skin_.px(3));
@@ -251,17 +251,17 @@ class CircuitPicture {
     paint_.text(skin_.fonts.bold, {from.x - size.x / 2, from.y - size.y / 2}, skin_.theme.text, text);
   }
 
-  void show_hop(const Hop& hop) {
+  void show_edge(const CircuitEdge& edge) {
     ImGui::BeginTooltip();
-    bold_text(hop_text(circuit_, hop), skin_);
-    for (const Way& way : hop.ways) dim_text(way_text(circuit_, way) + ": " + tally_text(way.tally), skin_);
-    for (const int head : hop.heads())
-      dim_text(trf("only head {}: {}", head + 1, tally_text(hop.alone[static_cast<std::size_t>(head)])), skin_);
+    bold_text(edge_text(circuit_, edge), skin_);
+    for (const Way& way : edge.ways) dim_text(way_text(circuit_, way) + ": " + tally_text(way.tally), skin_);
+    for (const int head : edge.heads())
+      dim_text(trf("only head {}: {}", head + 1, tally_text(edge.alone[static_cast<std::size_t>(head)])), skin_);
     dim_text(tr("thickness: the effect of each head patched on its own, not its attention weight"), skin_);
     dim_text(tr("click: remove the edge, redirect it, or patch its value"), skin_);
     ImGui::EndTooltip();
     if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
-    view_.menu_hop = static_cast<int>(&hop - circuit_.hops.data());
+    view_.menu_edge = static_cast<int>(&edge - circuit_.edges.data());
     view_.menu_word = pointed_word_;
     ImGui::OpenPopup("hop");
   }
@@ -271,25 +271,25 @@ class CircuitPicture {
   const Skin& skin_;
   Painter paint_;
   Layout layout_;
-  const Hop* pointed_ = nullptr;
+  const CircuitEdge* pointed_ = nullptr;
   int pointed_word_ = -1;
 };
 
-void try_way(WorkspaceContext& context, CircuitView& view, const Hop& hop, const Way& way) {
+void try_way(WorkspaceContext& context, CircuitView& view, const CircuitEdge& edge, const Way& way) {
   const Circuit& circuit = shown_circuit(view);
-  try_change(context, view, hop_run(view, hop, way),
-             fmt::format("{}, {}:", hop_text(circuit, hop), way_text(circuit, way)));
+  try_change(context, view, edge_run(view, edge, way),
+             fmt::format("{}, {}:", edge_text(circuit, edge), way_text(circuit, way)));
 }
 
 // Where an edge may come from instead: another word gets its weight.
-void draw_other_words(WorkspaceContext& context, CircuitView& view, const Circuit& circuit, const Hop& hop) {
-  if (hop.part != circuit.reader || !ImGui::BeginMenu(tr_label("redirect to"))) return;
-  const int words = static_cast<int>(view.look->facts.words.size());
+void draw_other_words(WorkspaceContext& context, CircuitView& view, const Circuit& circuit, const CircuitEdge& edge) {
+  if (edge.part != circuit.reader || !ImGui::BeginMenu(tr_label("redirect to"))) return;
+  const int words = static_cast<int>(view.inspection->facts.words.size());
   for (int word = 0; word < words; ++word) {
     if (word == view.menu_word) continue;
     ImGui::PushID(word);
     if (ImGui::MenuItem(circuit.slots[static_cast<std::size_t>(word)].c_str()))
-      try_way(context, view, hop, {ChangeKind::exchange, {view.menu_word, word}});
+      try_way(context, view, edge, {ChangeKind::exchange, {view.menu_word, word}});
     ImGui::PopID();
   }
   ImGui::EndMenu();
@@ -298,13 +298,13 @@ void draw_other_words(WorkspaceContext& context, CircuitView& view, const Circui
 // Of the edge that was clicked.
 void draw_menu(WorkspaceContext& context, CircuitView& view, const Circuit& circuit) {
   if (!ImGui::BeginPopup("hop")) return;
-  if (view.menu_hop < static_cast<int>(circuit.hops.size())) {
-    const Hop& hop = circuit.hops[static_cast<std::size_t>(view.menu_hop)];
-    dim_text(hop_text(circuit, hop), context.skin);
-    for (const Way& way : hop.ways)
+  if (view.menu_edge < static_cast<int>(circuit.edges.size())) {
+    const CircuitEdge& edge = circuit.edges[static_cast<std::size_t>(view.menu_edge)];
+    dim_text(edge_text(circuit, edge), context.skin);
+    for (const Way& way : edge.ways)
       if (ImGui::MenuItem(way_text(circuit, way).c_str(), tally_text(way.tally).c_str()))
-        try_way(context, view, hop, way);
-    draw_other_words(context, view, circuit, hop);
+        try_way(context, view, edge, way);
+    draw_other_words(context, view, circuit, edge);
   }
   ImGui::EndPopup();
 }
@@ -315,38 +315,38 @@ bool has_button(const Way& way) {
 }
 
 // "cut: 0 of 66, 0.12"
-std::string button_text(const Hop& hop, const Way& way) {
+std::string button_text(const CircuitEdge& edge, const Way& way) {
   const char* const name = way.kind == ChangeKind::zero       ? tr("zero ablation")
                            : way.kind == ChangeKind::exchange ? tr("swap")
                                                               : tr("patched");
   return trf("{}: {} of {}{}, {:.2f}", name, way.tally.turned(), 2 * way.tally.cases,
-             way.kind == hop.kind ? tr(" flip") : "", way.tally.share());
+             way.kind == edge.kind ? tr(" flip") : "", way.tally.share());
 }
 
 // "encoder layer 2, head 1 at “it”, reading “animal”"
-std::string hop_line(const Circuit& circuit, const Hop& hop) {
-  const bool reads = hop.part == circuit.reader && !hop.read.empty();
-  return hop_text(circuit, hop) + (reads ? tr(", attending to ") + slot_names(circuit, hop.read) : "");
+std::string edge_line(const Circuit& circuit, const CircuitEdge& edge) {
+  const bool reads = edge.part == circuit.reader && !edge.read.empty();
+  return edge_text(circuit, edge) + (reads ? tr(", attending to ") + slot_names(circuit, edge.read) : "");
 }
 
 // A line a hop, and under it a button for all that can be done to its heads, with what comes of it over the pairs. Why
 // one head is not enough stands beneath, or, `brief`, in the line's tooltip.
-void draw_hops(WorkspaceContext& context, CircuitView& view, const Circuit& circuit, bool brief) {
+void draw_edges(WorkspaceContext& context, CircuitView& view, const Circuit& circuit, bool brief) {
   const Skin& skin = context.skin;
-  for (std::size_t i = 0; i < circuit.hops.size(); ++i) {
-    const Hop& hop = circuit.hops[i];
+  for (std::size_t i = 0; i < circuit.edges.size(); ++i) {
+    const CircuitEdge& edge = circuit.edges[i];
     ImGui::PushID(static_cast<int>(i));
-    const std::string why = why_not_one(hop);
-    draw_wrapped_label(skin.fonts.ui, skin.theme.text, hop_line(circuit, hop), skin);
+    const std::string why = why_not_one(edge);
+    draw_wrapped_label(skin.fonts.ui, skin.theme.text, edge_line(circuit, edge), skin);
     if (brief && !why.empty()) help_tooltip(why, skin);
-    for (const Way& way : hop.ways) {
+    for (const Way& way : edge.ways) {
       if (!has_button(way)) continue;
-      const std::string text = button_text(hop, way);
-      if (draw_choice(text.c_str(), way.kind == hop.kind,
+      const std::string text = button_text(edge, way);
+      if (draw_choice(text.c_str(), way.kind == edge.kind,
                       way_text(circuit, way) + ": " + tally_text(way.tally) +
                           tr(". Click to apply it to the sentence\u2019s forward pass; the translation appears above."),
                       skin))
-        try_way(context, view, hop, way);
+        try_way(context, view, edge, way);
     }
     end_choices();
     if (!brief && !why.empty()) draw_wrapped_label(skin.fonts.small, skin.theme.text_dim, why, skin);
@@ -361,13 +361,13 @@ void draw_hops(WorkspaceContext& context, CircuitView& view, const Circuit& circ
 float height_beneath(const Circuit& circuit, float width, bool brief, const Skin& skin) {
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
   float height = 2 * ImGui::GetTextLineHeightWithSpacing() + skin.px(8);
-  for (const Hop& hop : circuit.hops) {
-    height += ImGui::CalcTextSize(hop_line(circuit, hop).c_str(), nullptr, false, width).y + spacing;
+  for (const CircuitEdge& edge : circuit.edges) {
+    height += ImGui::CalcTextSize(edge_line(circuit, edge).c_str(), nullptr, false, width).y + spacing;
     float buttons = 0;
-    for (const Way& way : hop.ways)
-      if (has_button(way)) buttons += button_width(button_text(hop, way).c_str()) + skin.px(4);
+    for (const Way& way : edge.ways)
+      if (has_button(way)) buttons += button_width(button_text(edge, way).c_str()) + skin.px(4);
     height += std::ceil(buttons / width) * ImGui::GetTextLineHeightWithSpacing();
-    if (const std::string why = why_not_one(hop); !brief && !why.empty())
+    if (const std::string why = why_not_one(edge); !brief && !why.empty())
       height += ImGui::CalcTextSize(why.c_str(), nullptr, false, width).y + spacing;
   }
   return height;
@@ -400,7 +400,7 @@ void draw_circuit_picture(WorkspaceContext& context, CircuitView& view) {
   draw_menu(context, view, circuit);
   ImGui::Dummy(size);
   draw_label(skin.fonts.small, skin.theme.text_dim, counted_text(view), skin);
-  draw_hops(context, view, circuit, brief);
+  draw_edges(context, view, circuit, brief);
 }
 
 }  // namespace attnscope

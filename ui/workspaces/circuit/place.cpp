@@ -28,10 +28,10 @@ int put_layer(const CircuitView& view) {
 std::string put_text(const CircuitView& view, int layer, const std::vector<int>& slots) {
   std::vector<std::string> names;
   for (const int slot : slots)
-    names.push_back("\u201C" + view.look->found.slots[static_cast<std::size_t>(slot)] + "\u201D");
+    names.push_back("\u201C" + view.inspection->found.slots[static_cast<std::size_t>(slot)] + "\u201D");
   return trf("Patching {} {} from the {} into the {}:", listed(names), layer_name(layer),
-             view.of == Twin::clean ? tr("contrast sentence") : tr("sentence"),
-             view.of == Twin::clean ? tr("sentence") : tr("contrast sentence"));
+             view.of == ContrastSide::clean ? tr("contrast sentence") : tr("sentence"),
+             view.of == ContrastSide::clean ? tr("sentence") : tr("contrast sentence"));
 }
 
 void try_put(WorkspaceContext& context, CircuitView& view) {
@@ -57,10 +57,10 @@ void draw_chip(const std::string& word, int slot, bool marked, const Skin& skin)
 
 void draw_sentences(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
-  const TwinFacts& facts = view.look->facts;
+  const ContrastFacts& facts = view.inspection->facts;
   const auto is_put = [&](int slot) { return std::ranges::find(view.put, slot) != view.put.end(); };
-  for (const Twin twin : {other(view.of), view.of}) {
-    const bool gives = twin != view.of;
+  for (const ContrastSide contrast : {other(view.of), view.of}) {
+    const bool gives = contrast != view.of;
     ImGui::PushID(gives);
     ImGui::AlignTextToFramePadding();
     quiet_words(gives ? tr("Patch from") : tr("Patch into"),
@@ -68,7 +68,7 @@ void draw_sentences(WorkspaceContext& context, CircuitView& view) {
                            "can be patched together.")
                       : tr("This sentence's forward pass is patched. Click a patched word to undo it."),
                 skin);
-    const std::vector<Slot> words = slots_of(facts.of(twin).pieces);
+    const std::vector<Slot> words = slots_of(facts.of(contrast).tokens);
     for (std::size_t i = 0; i < words.size() && i < facts.words.size(); ++i) {
       const int slot = static_cast<int>(i);
       draw_chip(words[i].name, slot, is_put(slot), skin);
@@ -110,24 +110,24 @@ HeatmapOptions share_options(const Skin& skin) {
 }
 
 void place_tooltip(const CircuitView& view, int layer, int slot, const Skin& skin) {
-  const Circuit& found = view.look->found;
+  const Circuit& found = view.inspection->found;
   bold_text(found.slots[static_cast<std::size_t>(slot)] + ", " + layer_name(layer), skin);
   const float share = view.places.at(layer, slot);
-  const TwinFacts& facts = view.look->facts;
-  const double margin = view.of == Twin::clean ? facts.clean.margin - share * facts.effect()
-                                               : facts.corrupted.margin + share * facts.effect();
+  const ContrastFacts& facts = view.inspection->facts;
+  const double margin = view.of == ContrastSide::clean ? facts.clean.margin - share * facts.effect()
+                                                       : facts.corrupted.margin + share * facts.effect();
   share_tooltip(view, {share, static_cast<float>(margin), 0}, skin);
   dim_text(tr("click: patch it and see the translation; Shift + click: add it to the other patched words"), skin);
 }
 
 void draw_read(WorkspaceContext& context, CircuitView& view, float height) {
   const Skin& skin = context.skin;
-  const Circuit& found = view.look->found;
+  const Circuit& found = view.inspection->found;
   draw_caption(
-      view.look->facts.recurrent ? tr("Effect of patching the state after each word")
-                                 : tr("Effect of patching each word's vector"),
+      view.inspection->facts.recurrent ? tr("Effect of patching the state after each word")
+                                       : tr("Effect of patching each word's vector"),
       "",
-      view.look->facts.recurrent
+      view.inspection->facts.recurrent
           ? tr("A layer's state after one word (h, and c of an LSTM) is patched from one forward pass into the other. "
                "0: no effect; 1: the answer changes by the whole difference between the two sentences.")
           : tr("One word's residual-stream vector is patched from one forward pass into the other, at each layer. 0: "
@@ -155,14 +155,14 @@ void draw_read(WorkspaceContext& context, CircuitView& view, float height) {
 
 void draw_written(WorkspaceContext& context, CircuitView& view, float height) {
   const Skin& skin = context.skin;
-  const CircuitLook& look = *view.look;
-  const EffectGrid& grid = look.sweep(view.of, ChangeKind::twin).decoder_states;
+  const CircuitResult& inspection = *view.inspection;
+  const EffectGrid& grid = inspection.sweep(view.of, ChangeKind::contrast).decoder_states;
   draw_caption(
-      look.facts.recurrent ? tr("The same for the decoder's states") : tr("The same for the decoder's vectors"), "",
-      tr("For the tokens generated before the compared step."), skin);
+      inspection.facts.recurrent ? tr("The same for the decoder's states") : tr("The same for the decoder's vectors"),
+      "", tr("For the tokens generated before the compared step."), skin);
   std::vector<std::string> rows, cols = {"<s>"};
   for (int row = 0; row < view.written.rows; ++row) rows.push_back(layer_name(row));
-  for (const Token& token : look.facts.prefix) cols.emplace_back(without_mark(token.piece));
+  for (const Token& token : inspection.facts.prefix) cols.emplace_back(without_mark(token.text));
   HeatmapOptions options = share_options(skin);
   options.row_labels = rows;
   options.col_labels = cols;
@@ -177,7 +177,7 @@ void draw_written(WorkspaceContext& context, CircuitView& view, float height) {
       draw_heatmap("written", view.written, view.version, {0, height}, options, context.textures, skin);
   if (!mouse.clicked) return;
   const ValueSite site{ValueKind::state, AttentionPart::decoder, mouse.row};
-  try_change(context, view, {view.of, {Change{ChangeKind::twin, site, {}, {mouse.col}, {}, {}}}},
+  try_change(context, view, {view.of, {Change{ChangeKind::contrast, site, {}, {mouse.col}, {}, {}}}},
              trf("Patching the decoder's vector at \u201C{}\u201D {}:", cols[static_cast<std::size_t>(mouse.col)],
                  layer_name(mouse.row)));
 }
@@ -186,7 +186,7 @@ void draw_written(WorkspaceContext& context, CircuitView& view, float height) {
 
 void draw_place(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
-  const Circuit& found = view.look->found;
+  const Circuit& found = view.inspection->found;
   if (view.places.empty()) return;
   draw_sentences(context, view);
   draw_trial(view, skin);

@@ -45,7 +45,7 @@ const Effect& whole_effect(const Sweep& sweep, const RowPlace& place) {
   return sweep.heads(site.part).at(site.layer, place.head);
 }
 
-std::string row_name(const RowPlace& place, const TwinFacts& facts) {
+std::string row_name(const RowPlace& place, const ContrastFacts& facts) {
   if (place.site.kind == ValueKind::heads && facts.recurrent) return tr("attention");  // there is one
   if (place.site.kind == ValueKind::heads) return layer_and_head(place.site.layer, place.head);
   return place.site.kind == ValueKind::state ? tr("embedding") : trf("L{} feed-forward", place.site.layer + 1);
@@ -65,16 +65,16 @@ ChangedRun row_run(const CircuitView& view, const RowPlace& place, const std::ve
 
 std::optional<SweepQuestion> wanted_sweep(const CircuitView& view) {
   if (!has_circuit(view)) return std::nullopt;
-  SweepQuestion question{.twins = view.look->question};
-  const std::vector<Hop>& hops = shown_circuit(view).hops;
+  SweepQuestion question{.contrasts = view.inspection->question};
+  const std::vector<CircuitEdge>& edges = shown_circuit(view).edges;
   if (view.kind == ChangeKind::exchange) {
     question.one = positions_of(view, {view.exchanged[0]});
     question.other = positions_of(view, {view.exchanged[1]});
-  } else if (view.kind == ChangeKind::twin && view.by_way >= 0 && view.by_way < static_cast<int>(hops.size())) {
-    const Hop& hop = hops[static_cast<std::size_t>(view.by_way)];
-    question.end = {hop.part, hop.layer, hop.heads(), {}};
-    for (const int slot : hop.slots())
-      for (const int position : hop_positions(view, hop, slot)) question.end.positions.push_back(position);
+  } else if (view.kind == ChangeKind::contrast && view.by_way >= 0 && view.by_way < static_cast<int>(edges.size())) {
+    const CircuitEdge& edge = edges[static_cast<std::size_t>(view.by_way)];
+    question.end = {edge.part, edge.layer, edge.heads(), {}};
+    for (const int slot : edge.slots())
+      for (const int position : edge_positions(view, edge, slot)) question.end.positions.push_back(position);
   } else {
     return std::nullopt;
   }
@@ -83,9 +83,9 @@ std::optional<SweepQuestion> wanted_sweep(const CircuitView& view) {
 
 const Sweep* shown_sweep(const CircuitView& view) {
   const auto wanted = wanted_sweep(view);
-  if (!wanted) return &view.look->sweep(view.of, view.kind);
+  if (!wanted) return &view.inspection->sweep(view.of, view.kind);
   if (!view.swept || view.swept->question != *wanted || view.swept->sweeps.empty()) return nullptr;
-  return &view.swept->sweeps[view.of == Twin::clean ? 0 : 1];
+  return &view.swept->sweeps[view.of == ContrastSide::clean ? 0 : 1];
 }
 
 }  // namespace attnscope

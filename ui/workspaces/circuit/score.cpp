@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
+#include "analysis/matrix_algebra.h"
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "measures/matrix_algebra.h"
 #include "widgets/heatmap.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -19,11 +19,11 @@ namespace {
 
 constexpr std::size_t told = 3;  // terms in the sentence above the map
 
-std::string word_name(const TwinFacts& facts, int slot) {
+std::string word_name(const ContrastFacts& facts, int slot) {
   return slot < 0 ? tr("none") : "\u201C" + facts.words[static_cast<std::size_t>(slot)].name + "\u201D";
 }
 
-std::string score_name(const ScoreQuestion& question, const TwinFacts& facts) {
+std::string score_name(const ScoreQuestion& question, const ContrastFacts& facts) {
   const auto score = [&](int to) {
     return trf("score({} \u2192 {})", word_name(facts, question.from), word_name(facts, to));
   };
@@ -54,20 +54,21 @@ bool choose_head(ScoreQuestion& question, const PartSize& size, const Skin& skin
 }
 
 bool choose_sentence(ScoreQuestion& question, const Skin& skin) {
-  const Twin before = question.sentence;
+  const ContrastSide before = question.sentence;
   next_in_row(button_width(tr("sentence")) + button_width(tr("contrast sentence")), skin.px(12));
-  if (draw_choice(tr_label("sentence"), before == Twin::clean, tr("Scores in the sentence's forward pass."), skin))
-    question.sentence = Twin::clean;
-  if (draw_choice(tr_label("contrast sentence"), before == Twin::corrupted,
+  if (draw_choice(tr_label("sentence"), before == ContrastSide::clean, tr("Scores in the sentence's forward pass."),
+                  skin))
+    question.sentence = ContrastSide::clean;
+  if (draw_choice(tr_label("contrast sentence"), before == ContrastSide::corrupted,
                   tr("Scores in the contrast sentence's forward pass."), skin))
-    question.sentence = Twin::corrupted;
+    question.sentence = ContrastSide::corrupted;
   end_choices();
   return question.sentence != before;
 }
 
 void draw_controls(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
-  const TwinFacts& facts = view.look->facts;
+  const ContrastFacts& facts = view.inspection->facts;
   ScoreQuestion question = *view.score_wanted;
   const PartSize size = part_size(context.maps.complete.snapshot->model, question.place.part);
   bool changed = choose_head(question, size, skin);
@@ -100,7 +101,7 @@ std::vector<Term> largest_terms(const Matrix& terms) {
   return all;
 }
 
-std::string sum_text(const ScoreSplit& split, const TwinFacts& facts) {
+std::string sum_text(const ScoreSplit& split, const ContrastFacts& facts) {
   std::string text =
       trf("{} = {}, the sum of all cells:", score_name(split.question, facts), number_text(split.score, 2));
   for (const Term& term : largest_terms(split.terms)) {
@@ -116,7 +117,7 @@ std::string sum_text(const ScoreSplit& split, const TwinFacts& facts) {
 void draw_terms(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
   const ScoreSplit& split = *view.score;
-  const TwinFacts& facts = view.look->facts;
+  const ContrastFacts& facts = view.inspection->facts;
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, sum_text(split, facts), skin);
   draw_caption(
       tr("Query component \u00D7 key component"), tr("before the softmax"),
@@ -162,7 +163,7 @@ void ask_for_score(WorkspaceContext& context, CircuitView& view) {
 std::optional<WorkspaceNumbers> score_numbers(const CircuitView& view) {
   if (!view.score || view.score->terms.empty()) return std::nullopt;
   return WorkspaceNumbers{view.score->terms, view.score->parts, view.score->key_parts,
-                          score_name(view.score->question, view.look->facts)};
+                          score_name(view.score->question, view.inspection->facts)};
 }
 
 void draw_score(WorkspaceContext& context, CircuitView& view) {

@@ -21,16 +21,16 @@ Matrix shares(const EffectGrid& grid) {
 }
 
 // Those that the circuit exchanges, else the first two that both sentences have.
-std::vector<int> words_to_exchange(const CircuitLook& look) {
-  if (look.found.exchanged.size() == 2) return look.found.exchanged;
+std::vector<int> words_to_exchange(const CircuitResult& inspection) {
+  if (inspection.found.exchanged.size() == 2) return inspection.found.exchanged;
   std::vector<int> words;
-  for (int slot = 0; slot < static_cast<int>(look.facts.words.size()) && words.size() < 2; ++slot)
-    if (std::ranges::find(look.facts.differ, slot) == look.facts.differ.end()) words.push_back(slot);
+  for (int slot = 0; slot < static_cast<int>(inspection.facts.words.size()) && words.size() < 2; ++slot)
+    if (std::ranges::find(inspection.facts.differ, slot) == inspection.facts.differ.end()) words.push_back(slot);
   return words.size() == 2 ? words : std::vector<int>();
 }
 
-bool is_of(const CircuitView& view, const TwinQuestion& question, std::uint64_t run) {
-  return view.look && view.run == run && view.look->question == question;
+bool is_of(const CircuitView& view, const ContrastQuestion& question, std::uint64_t run) {
+  return view.inspection && view.run == run && view.inspection->question == question;
 }
 
 }  // namespace
@@ -49,15 +49,15 @@ std::optional<std::vector<std::string>> words_between(const std::string& text) {
   return words;
 }
 
-void take_circuit(CircuitView& view, CircuitLook look, std::uint64_t run, std::int64_t step) {
+void take_circuit(CircuitView& view, CircuitResult inspection, std::uint64_t run, std::int64_t step) {
   if (!view.typing) {
-    view.twin = look.question.corrupted;
-    view.between = fmt::format("{}", fmt::join(look.question.between, ", "));
+    view.contrast = inspection.question.corrupted;
+    view.between = fmt::format("{}", fmt::join(inspection.question.between, ", "));
   }
-  view.asked = look.question;
+  view.asked = inspection.question;
   view.run = run;
   view.step = step;
-  view.look = std::move(look);
+  view.inspection = std::move(inspection);
   view.counted.reset();
   view.counting_asked = false;
   view.trial.reset();
@@ -70,7 +70,7 @@ void take_circuit(CircuitView& view, CircuitLook look, std::uint64_t run, std::i
   view.sweep_asked.reset();
   view.swept.reset();
   view.by_way = -1;
-  view.exchanged = words_to_exchange(*view.look);
+  view.exchanged = words_to_exchange(*view.inspection);
   make_matrices(view);
 }
 
@@ -80,8 +80,8 @@ void take_circuit(CircuitView& view, CorpusCircuit counted, std::uint64_t run, s
   view.by_way = -1;  // its hops may be others
 }
 
-void take_circuit(CircuitView& view, SweepLook swept, std::uint64_t run, std::int64_t) {
-  if (!is_of(view, swept.question.twins, run)) return;
+void take_circuit(CircuitView& view, SweepResult swept, std::uint64_t run, std::int64_t) {
+  if (!is_of(view, swept.question.contrasts, run)) return;
   view.swept = std::move(swept);
   make_matrices(view);
 }
@@ -103,7 +103,7 @@ void take_circuit(CircuitView& view, Formation formation, std::uint64_t run, std
 }
 
 void take_circuit(CircuitView& view, ScoreSplit split, std::uint64_t run, std::int64_t) {
-  if (!is_of(view, split.question.twins, run)) return;
+  if (!is_of(view, split.question.contrasts, run)) return;
   ++view.version;
   view.score = std::move(split);
 }
@@ -112,9 +112,9 @@ namespace {
 
 constexpr std::size_t most_prunings = 6;  // that can be told apart
 
-Series pruning_of(const HeadsLook& look) {
+Series pruning_of(const HeadsResult& inspection) {
   Series series;
-  for (auto point = look.pruning.rbegin(); point != look.pruning.rend(); ++point) {
+  for (auto point = inspection.pruning.rbegin(); point != inspection.pruning.rend(); ++point) {
     series.x.push_back(point->heads_left);
     series.y.push_back(point->nll);
   }
@@ -123,7 +123,7 @@ Series pruning_of(const HeadsLook& look) {
 
 }  // namespace
 
-void take_circuit(CircuitView& view, HeadsLook heads, std::uint64_t run, std::int64_t step) {
+void take_circuit(CircuitView& view, HeadsResult heads, std::uint64_t run, std::int64_t step) {
   view.run = run;
   view.heads_step = step;
   view.importance_rows.clear();
@@ -150,7 +150,7 @@ void take_circuit(CircuitView& view, HeadsHistory history, std::uint64_t run, st
   view.pruning_names.clear();
   const std::vector<HeadsPoint>& points = history.points;
   if (history.problem.empty() && !points.empty()) {
-    for (const HeadImportance& head : points.back().look.heads)
+    for (const HeadImportance& head : points.back().inspection.heads)
       view.history_rows.push_back(
           fmt::format("{} {}", part_name(head.place.part), layer_and_head(head.place.layer, head.place.head)));
     view.history = Matrix(static_cast<int>(view.history_rows.size()), static_cast<int>(points.size()));
@@ -158,12 +158,13 @@ void take_circuit(CircuitView& view, HeadsHistory history, std::uint64_t run, st
       const HeadsPoint& point = points[static_cast<std::size_t>(col)];
       view.history_cols.push_back(grouped(point.step));
       for (int row = 0; row < view.history.rows; ++row)
-        view.history.at(row, col) = static_cast<float>(1000 * point.look.heads[static_cast<std::size_t>(row)].exact);
+        view.history.at(row, col) =
+            static_cast<float>(1000 * point.inspection.heads[static_cast<std::size_t>(row)].exact);
     }
     const std::size_t shown = std::min(points.size(), most_prunings);
     for (std::size_t i = 0; i < shown; ++i) {
       const HeadsPoint& point = points[shown < 2 ? 0 : i * (points.size() - 1) / (shown - 1)];
-      view.prunings.push_back(pruning_of(point.look));
+      view.prunings.push_back(pruning_of(point.inspection));
       view.pruning_names.push_back(tr("step ") + grouped(point.step));
     }
   }
@@ -171,28 +172,29 @@ void take_circuit(CircuitView& view, HeadsHistory history, std::uint64_t run, st
 }
 
 bool has_circuit(const CircuitView& view) {
-  return view.look && view.look->problem.empty();
+  return view.inspection && view.inspection->problem.empty();
 }
 
 const Circuit& shown_circuit(const CircuitView& view) {
   const bool counted = view.counted && view.counted->problem.empty() && view.counted->found.problem.empty();
-  return counted ? view.counted->found : view.look->found;
+  return counted ? view.counted->found : view.inspection->found;
 }
 
-float share_of(const Tally& tally, Twin of) {
-  return static_cast<float>(of == Twin::clean ? tally.clean_share : tally.corrupted_share);
+float share_of(const Tally& tally, ContrastSide of) {
+  return static_cast<float>(of == ContrastSide::clean ? tally.clean_share : tally.corrupted_share);
 }
 
 std::optional<ScoreQuestion> first_score(const CircuitView& view) {
   const Circuit& circuit = shown_circuit(view);
-  const auto words = static_cast<int>(view.look->facts.words.size());
-  for (auto hop = circuit.hops.rbegin(); hop != circuit.hops.rend(); ++hop) {
-    if (hop->part != circuit.reader || hop->members.empty() || hop->read.empty()) continue;
-    ScoreQuestion question{.twins = view.look->question, .sentence = Twin::clean, .place = {hop->part, hop->layer}};
-    question.place.head = hop->members.front().head;
-    question.from = std::min(hop->members.front().slot, words - 1);
-    question.to = hop->read.front();
-    if (hop->read.size() > 1) question.other = hop->read.back();
+  const auto words = static_cast<int>(view.inspection->facts.words.size());
+  for (auto edge = circuit.edges.rbegin(); edge != circuit.edges.rend(); ++edge) {
+    if (edge->part != circuit.reader || edge->members.empty() || edge->read.empty()) continue;
+    ScoreQuestion question{
+        .contrasts = view.inspection->question, .sentence = ContrastSide::clean, .place = {edge->part, edge->layer}};
+    question.place.head = edge->members.front().head;
+    question.from = std::min(edge->members.front().slot, words - 1);
+    question.to = edge->read.front();
+    if (edge->read.size() > 1) question.other = edge->read.back();
     return question;
   }
   return std::nullopt;
@@ -204,21 +206,21 @@ void make_matrices(CircuitView& view) {
   view.row_places.clear();
   view.whole.clear();
   if (!has_circuit(view)) return;
-  const CircuitLook& look = *view.look;
-  const Sweep& swept = look.sweep(view.of, ChangeKind::twin);
-  const EffectGrid& states = look.facts.language_model ? swept.decoder_states : swept.encoder_states;
+  const CircuitResult& inspection = *view.inspection;
+  const Sweep& swept = inspection.sweep(view.of, ChangeKind::contrast);
+  const EffectGrid& states = inspection.facts.language_model ? swept.decoder_states : swept.encoder_states;
   // A word of several pieces as a whole, where the search has counted it.
-  if (!look.found.places.empty()) {
-    const int words = static_cast<int>(look.found.slots.size());
-    view.places = Matrix(static_cast<int>(look.found.places.size()), words);
+  if (!inspection.found.places.empty()) {
+    const int words = static_cast<int>(inspection.found.slots.size());
+    view.places = Matrix(static_cast<int>(inspection.found.places.size()), words);
     for (int layer = 0; layer < view.places.rows; ++layer)
       for (int word = 0; word < words; ++word)
-        view.places.at(layer, word) =
-            share_of(look.found.places[static_cast<std::size_t>(layer)].each[static_cast<std::size_t>(word)], view.of);
+        view.places.at(layer, word) = share_of(
+            inspection.found.places[static_cast<std::size_t>(layer)].each[static_cast<std::size_t>(word)], view.of);
   } else {
     view.places = shares(states);
   }
-  if (!look.facts.language_model) view.written = shares(swept.decoder_states);
+  if (!inspection.facts.language_model) view.written = shares(swept.decoder_states);
   // Not what this model has no heads in.
   for (const AttentionPart part : attention_parts)
     if (swept.rows(view.part).empty() && !swept.rows(part).empty()) view.part = part;
@@ -236,11 +238,11 @@ void make_matrices(CircuitView& view) {
 // ---- changes to be tried
 
 std::vector<int> positions_of(const CircuitView& view, const std::vector<int>& slots) {
-  const TwinFacts& facts = view.look->facts;
+  const ContrastFacts& facts = view.inspection->facts;
   std::vector<int> positions;
   for (const int slot : slots) {
     if (slot >= static_cast<int>(facts.words.size())) {  // a language model's step
-      positions.push_back(static_cast<int>(facts.clean.pieces.size() + facts.prefix.size()) - 1);
+      positions.push_back(static_cast<int>(facts.clean.tokens.size() + facts.prefix.size()) - 1);
       continue;
     }
     const std::vector<int>& word = facts.words[static_cast<std::size_t>(slot)].positions;
@@ -250,24 +252,24 @@ std::vector<int> positions_of(const CircuitView& view, const std::vector<int>& s
 }
 
 ChangedRun states_run(const CircuitView& view, int layer, const std::vector<int>& slots) {
-  const ValueSite site{ValueKind::state, view.look->found.reader, layer};
-  return {view.of, {Change{ChangeKind::twin, site, {}, positions_of(view, slots), {}, {}}}};
+  const ValueSite site{ValueKind::state, view.inspection->found.reader, layer};
+  return {view.of, {Change{ChangeKind::contrast, site, {}, positions_of(view, slots), {}, {}}}};
 }
 
-std::vector<int> hop_positions(const CircuitView& view, const Hop& hop, int slot) {
-  if (hop.part == view.look->found.reader) return positions_of(view, {slot});
-  const int step = static_cast<int>(view.look->facts.prefix.size());
+std::vector<int> edge_positions(const CircuitView& view, const CircuitEdge& edge, int slot) {
+  if (edge.part == view.inspection->found.reader) return positions_of(view, {slot});
+  const int step = static_cast<int>(view.inspection->facts.prefix.size());
   if (slot == 0) return {step};
   std::vector<int> earlier(static_cast<std::size_t>(step));
   std::iota(earlier.begin(), earlier.end(), 0);
   return earlier;
 }
 
-ChangedRun hop_run(const CircuitView& view, const Hop& hop, const Way& way) {
+ChangedRun edge_run(const CircuitView& view, const CircuitEdge& edge, const Way& way) {
   ChangedRun run{view.of, {}};
-  for (const HeadRow& member : hop.members) {
+  for (const HeadRow& member : edge.members) {
     Change change{
-        way.kind, {ValueKind::heads, hop.part, hop.layer}, {member.head}, hop_positions(view, hop, member.slot), {},
+        way.kind, {ValueKind::heads, edge.part, edge.layer}, {member.head}, edge_positions(view, edge, member.slot), {},
         {}};
     if (way.kind == ChangeKind::exchange) {
       change.one = positions_of(view, {way.words[0]});
@@ -293,24 +295,24 @@ std::string slot_names(const Circuit& circuit, const std::vector<int>& slots) {
   return listed(names);
 }
 
-std::string hop_text(const Circuit& circuit, const Hop& hop) {
+std::string edge_text(const Circuit& circuit, const CircuitEdge& edge) {
   std::vector<std::string> heads;
-  for (const int head : hop.heads()) heads.push_back(std::to_string(head + 1));
-  const bool reads = hop.part == circuit.reader;
-  const std::string stack = hop.part == AttentionPart::encoder ? tr("encoder") : tr("decoder");
-  return trf("{} layer {}{}, {} {}{}", stack, hop.layer + 1,
-             hop.part == AttentionPart::cross ? tr(" cross-attention") : "",
+  for (const int head : edge.heads()) heads.push_back(std::to_string(head + 1));
+  const bool reads = edge.part == circuit.reader;
+  const std::string stack = edge.part == AttentionPart::encoder ? tr("encoder") : tr("decoder");
+  return trf("{} layer {}{}, {} {}{}", stack, edge.layer + 1,
+             edge.part == AttentionPart::cross ? tr(" cross-attention") : "",
              heads.size() == 1 ? tr("head") : tr("heads"), listed(heads),
-             reads ? tr(" at ") + slot_names(circuit, hop.slots()) : "");
+             reads ? tr(" at ") + slot_names(circuit, edge.slots()) : "");
 }
 
 std::vector<std::string> formation_names(const Formation& formation) {
   std::vector<std::string> names = {tr("total difference")};
   const Circuit& circuit = formation.of;
   if (!circuit.places.empty()) names.push_back(tr("vectors at ") + slot_names(circuit, circuit.places.back().slots));
-  for (const Hop& hop : circuit.hops)
-    names.push_back(trf("{} layer {}", hop.part == AttentionPart::cross ? tr("cross-attention") : part_name(hop.part),
-                        hop.layer + 1));
+  for (const CircuitEdge& edge : circuit.edges)
+    names.push_back(trf("{} layer {}", edge.part == AttentionPart::cross ? tr("cross-attention") : part_name(edge.part),
+                        edge.layer + 1));
   return names;
 }
 
@@ -323,7 +325,7 @@ std::optional<std::int64_t> formed_by(const Series& line) {
 
 std::string way_text(const Circuit& circuit, const Way& way) {
   switch (way.kind) {
-    case ChangeKind::twin:
+    case ChangeKind::contrast:
       return tr("patched from the other sentence");
     case ChangeKind::zero:
       return tr("zero ablation");

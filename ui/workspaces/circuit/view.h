@@ -28,11 +28,11 @@ enum class CircuitMode { place, heads, picture, score, formation, attribution, i
 
 struct CircuitView {
   CircuitMode mode = CircuitMode::place;
-  std::string twin;                             // as it is typed
+  std::string contrast;                         // as it is typed
   std::string between;                          // the two words whose odds are asked for, as they are typed; or none
   bool typing = false;                          // in it
-  Twin of = Twin::clean;                        // whose run is changed, in the maps and by a click
-  ChangeKind kind = ChangeKind::twin;           // by what, in the heads' map
+  ContrastSide of = ContrastSide::clean;        // whose run is changed, in the maps and by a click
+  ChangeKind kind = ChangeKind::contrast;       // by what, in the heads' map
   std::vector<int> exchanged;                   // the two words of an exchange, in the heads' map
   int by_way = -1;                              // which hop's heads all goes to, in the heads' map; −1: any way
   AttentionPart part = AttentionPart::encoder;  // of the heads shown
@@ -41,16 +41,16 @@ struct CircuitView {
 
   // ---- asked for and answered, of that run
   std::uint64_t run = 0;
-  std::optional<TwinQuestion> asked;  // the newest CircuitStudy
-  bool counting_asked = false;        // the corpus too
-  std::optional<CircuitLook> look;
+  std::optional<ContrastQuestion> asked;  // the newest CircuitStudy
+  bool counting_asked = false;            // the corpus too
+  std::optional<CircuitResult> inspection;
   std::int64_t step = 0;                 // of the weights that were looked at
   std::optional<CorpusCircuit> counted;  // of the same question
   std::optional<Trial> trial;            // of the same question
   std::string tried;                     // what the trial is, in words
   std::optional<SweepQuestion> sweep_asked;
-  std::optional<SweepLook> swept;    // of the same question
-  int menu_hop = 0, menu_word = -1;  // what the picture's menu is of: a hop, and the word that its edge comes from
+  std::optional<SweepResult> swept;   // of the same question
+  int menu_edge = 0, menu_word = -1;  // what the picture's menu is of: a hop, and the word that its edge comes from
   bool formation_asked = false;
   std::optional<Formation> formation;  // of the same question
   std::vector<Series> formed;          // what is drawn of it: the difference, then what each part moves
@@ -60,8 +60,8 @@ struct CircuitView {
   std::optional<ScoreQuestion> score_asked;
   std::optional<ScoreSplit> score;
   HeatmapZoom score_zoom;
-  std::uint64_t heads_of = 0;      // the run that was asked about
-  std::optional<HeadsLook> heads;  // of the run, whatever the question
+  std::uint64_t heads_of = 0;        // the run that was asked about
+  std::optional<HeadsResult> heads;  // of the run, whatever the question
   std::int64_t heads_step = 0;
   bool over_training = false;    // the same at every recorded step is looked at
   std::uint64_t history_of = 0;  // the run that was asked about
@@ -88,14 +88,14 @@ struct CircuitView {
 std::optional<std::vector<std::string>> words_between(const std::string& text);
 
 // What comes of a study; nothing of another run or question.
-void take_circuit(CircuitView& view, CircuitLook look, std::uint64_t run, std::int64_t step);
+void take_circuit(CircuitView& view, CircuitResult inspection, std::uint64_t run, std::int64_t step);
 void take_circuit(CircuitView& view, CorpusCircuit counted, std::uint64_t run, std::int64_t step);
 void take_circuit(CircuitView& view, Trial trial, std::uint64_t run, std::int64_t step);
 void take_circuit(CircuitView& view, Formation formation, std::uint64_t run, std::int64_t step);
 void take_circuit(CircuitView& view, ScoreSplit split, std::uint64_t run, std::int64_t step);
-void take_circuit(CircuitView& view, HeadsLook heads, std::uint64_t run, std::int64_t step);
+void take_circuit(CircuitView& view, HeadsResult heads, std::uint64_t run, std::int64_t step);
 void take_circuit(CircuitView& view, HeadsHistory history, std::uint64_t run, std::int64_t step);
-void take_circuit(CircuitView& view, SweepLook swept, std::uint64_t run, std::int64_t step);
+void take_circuit(CircuitView& view, SweepResult swept, std::uint64_t run, std::int64_t step);
 
 // There is a circuit to show.
 bool has_circuit(const CircuitView& view);
@@ -116,7 +116,7 @@ std::vector<RowPlace> row_places(const Sweep& sweep, AttentionPart part);
 const Effect& effect_at(const Sweep& sweep, const RowPlace& place, int position);
 const Effect& whole_effect(const Sweep& sweep, const RowPlace& place);
 
-std::string row_name(const RowPlace& place, const TwinFacts& facts);
+std::string row_name(const RowPlace& place, const ContrastFacts& facts);
 
 // After the look, or another choice of direction, kind or part.
 void make_matrices(CircuitView& view);
@@ -125,7 +125,7 @@ void make_matrices(CircuitView& view);
 std::optional<ScoreQuestion> first_score(const CircuitView& view);
 
 // The share of a tally in the runs that the maps show.
-float share_of(const Tally& tally, Twin of);
+float share_of(const Tally& tally, ContrastSide of);
 
 // ---- changes to be tried
 
@@ -135,13 +135,13 @@ std::vector<int> positions_of(const CircuitView& view, const std::vector<int>& s
 // The vectors of these words, put in after so many layers.
 ChangedRun states_run(const CircuitView& view, int layer, const std::vector<int>& slots);
 ChangedRun row_run(const CircuitView& view, const RowPlace& place, const std::vector<int>& positions);
-ChangedRun hop_run(const CircuitView& view, const Hop& hop, const Way& way);
+ChangedRun edge_run(const CircuitView& view, const CircuitEdge& edge, const Way& way);
 
 // Where a hop's slot stands in the pair that is looked at.
-std::vector<int> hop_positions(const CircuitView& view, const Hop& hop, int slot);
+std::vector<int> edge_positions(const CircuitView& view, const CircuitEdge& edge, int slot);
 
 // "layer 1 head 3 at it and ."
-std::string hop_text(const Circuit& circuit, const Hop& hop);
+std::string edge_text(const Circuit& circuit, const CircuitEdge& edge);
 
 // The lines of `CircuitView::formed` by name.
 std::vector<std::string> formation_names(const Formation& formation);

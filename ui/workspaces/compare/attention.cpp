@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "measures/matrix_algebra.h"
 #include "plain/heads.h"
 #include "widgets/words.h"
 #include "workspaces/attention/text.h"
@@ -48,10 +48,10 @@ struct Panel {
 };
 
 void tell_cell(const Panel& panel, const ComparedMaps& maps, int row, int col) {
-  const auto piece = [](const std::vector<Token>& tokens, int index) {
-    return std::string(without_mark(tokens[static_cast<std::size_t>(index)].piece));
+  const auto token = [](const std::vector<Token>& tokens, int index) {
+    return std::string(without_mark(tokens[static_cast<std::size_t>(index)].text));
   };
-  plain_text(fmt::format("{} → {}", piece(panel.queries, row), piece(panel.keys, col)));
+  plain_text(fmt::format("{} → {}", token(panel.queries, row), token(panel.keys, col)));
   ImGui::Text(panel.is_signed ? "%s %+.6f" : "%s %.6f", panel.side, static_cast<double>(panel.matrix->at(row, col)));
   if (panel.is_signed)
     ImGui::TextDisabled("A %.6f, B %.6f", static_cast<double>(maps.a.at(row, col)),
@@ -77,7 +77,7 @@ void draw_panel(const Panel& panel, ImVec2 size, BothAttentionView& made, Attent
     draw_quiet_note(panel.why_not.c_str(), ImGui::GetContentRegionAvail(), skin);
     return ImGui::EndChild();
   }
-  const std::vector<std::string> rows = pieces_of(panel.queries), cols = pieces_of(panel.keys);
+  const std::vector<std::string> rows = texts_of(panel.queries), cols = texts_of(panel.keys);
   const PartText& text = text_of(made.place.part, context.a.newest.snapshot->model);
   HeatmapOptions options;
   options.row_axis = tr(text.row_axis);
@@ -194,9 +194,9 @@ void draw_both_attention(BothContext& context) {
   const float gap = skin.px(10);
   const ImVec2 size{std::floor((room.x - gap) / 2), std::floor((room.y - gap) / 2)};
   view.pointed_row = view.pointed_col = -1;
-  const auto draw_side = [&](const char* side, const std::string& name, Color32 color, const Snapshot& look) {
-    draw_panel({side, name, color, map_at(look, place), row_tokens(look, place.part), col_tokens(look, place.part),
-                why_no_map(look, side, place), false},
+  const auto draw_side = [&](const char* side, const std::string& name, Color32 color, const Snapshot& inspection) {
+    draw_panel({side, name, color, map_at(inspection, place), row_tokens(inspection, place.part),
+                col_tokens(inspection, place.part), why_no_map(inspection, side, place), false},
                size, made, view, context);
   };
   draw_side("A", context.name_a, color_of_a(skin), *a.snapshot);
@@ -215,7 +215,7 @@ std::optional<WorkspaceNumbers> both_attention_numbers(const Views& views) {
   const BothAttentionView& made = views.of<BothAttentionView>();
   if (made.maps.difference.empty()) return std::nullopt;
   return WorkspaceNumbers{
-      made.maps.difference, pieces_of(made.maps.queries), pieces_of(made.maps.keys),
+      made.maps.difference, texts_of(made.maps.queries), texts_of(made.maps.keys),
       trf("{} {} A minus B", part_name(made.place.part), layer_and_head(made.place.layer, made.place.head))};
 }
 

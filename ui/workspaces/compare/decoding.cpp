@@ -31,10 +31,10 @@ void draw_output(const char* side, const std::string& name, const std::vector<Co
   ImGui::Dummy({1, skin.px(4)});
 }
 
-std::string parted_text(const char* side, const char* other, const PartedPiece& piece) {
+std::string parted_text(const char* side, const char* other, const PartedPiece& token) {
   const std::string there =
-      piece.in_other ? trf("{:.3f} in {}", *piece.in_other, other) : trf("not among the candidates of {}", other);
-  return trf("{} generates {} (p = {:.3f}, {})", side, without_mark(piece.token.piece), piece.probability, there);
+      token.in_other ? trf("{:.3f} in {}", *token.in_other, other) : trf("not among the candidates of {}", other);
+  return trf("{} generates {} (p = {:.3f}, {})", side, without_mark(token.token.text), token.probability, there);
 }
 
 std::string parting_text(const ComparedOutputs& outputs) {
@@ -60,7 +60,7 @@ void draw_choice_of(const Candidate* chosen, bool parted, Color32 color, const S
                             skin.px(2));
   draw_label(skin.fonts.mono, skin.theme.text_dim, fmt::format("{:.3f}", chosen->probability), skin);
   ImGui::SameLine(0, skin.px(8));
-  draw_label(skin.fonts.mono, parted ? color : skin.theme.text, without_mark(chosen->token.piece), skin);
+  draw_label(skin.fonts.mono, parted ? color : skin.theme.text, without_mark(chosen->token.text), skin);
 }
 
 // Piece by piece, in both.
@@ -83,7 +83,7 @@ void draw_steps(const Snapshot& a, const Snapshot& b, const BothContext& context
   for (int step = 0; step < steps; ++step) {
     const Candidate* of_a = chosen_at(a, step);
     const Candidate* of_b = chosen_at(b, step);
-    const bool parted = !of_a || !of_b || of_a->token.piece != of_b->token.piece;
+    const bool parted = !of_a || !of_b || of_a->token.text != of_b->token.text;
     ImGui::TableNextColumn();
     draw_label(skin.fonts.mono, skin.theme.text_dim, fmt::to_string(step + 1), skin);
     ImGui::TableNextColumn();

@@ -26,7 +26,7 @@ void draw_neighbours(const char* id, const std::string& name, Color32 color, con
                               skin.px(2));
     draw_label(skin.fonts.mono, skin.theme.text_dim, fmt::format("{:.3f}", neighbour.cosine), skin);
     ImGui::SameLine(0, skin.px(8));
-    draw_label(skin.fonts.mono, neighbour.shared ? skin.theme.text : color, piece_name(neighbour.piece), skin);
+    draw_label(skin.fonts.mono, neighbour.shared ? skin.theme.text : color, token_name(neighbour.token), skin);
   }
 }
 

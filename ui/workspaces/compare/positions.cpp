@@ -5,9 +5,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "analysis/attention_measures.h"
+#include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "measures/attention_measures.h"
-#include "measures/matrix_algebra.h"
 #include "plain/heads.h"
 #include "widgets/row.h"
 #include "widgets/words.h"

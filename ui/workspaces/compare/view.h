@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "measures/model_comparison.h"
+#include "analysis/model_comparison.h"
 #include "widgets/heatmap.h"
 #include "workspaces/compare/compare.h"
 

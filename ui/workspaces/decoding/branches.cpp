@@ -13,7 +13,7 @@ double log_probability(const DecodingStep& step) {
 Branch branch_of(const Snapshot& snapshot) {
   const int first = snapshot.first_output();
   Branch branch;
-  branch.pieces.assign(snapshot.target_out.begin() + first, snapshot.target_out.end());
+  branch.tokens.assign(snapshot.target_out.begin() + first, snapshot.target_out.end());
   branch.given = snapshot.prefix;
   branch.text = snapshot.output_text;
   branch.step = snapshot.step;
@@ -22,16 +22,16 @@ Branch branch_of(const Snapshot& snapshot) {
   return branch;
 }
 
-int shared_pieces(const Branch& a, const Branch& b) {
-  const auto ends = std::ranges::mismatch(a.pieces, b.pieces, {}, &Token::id, &Token::id);
-  return static_cast<int>(ends.in1 - a.pieces.begin());
+int shared_tokens(const Branch& a, const Branch& b) {
+  const auto ends = std::ranges::mismatch(a.tokens, b.tokens, {}, &Token::id, &Token::id);
+  return static_cast<int>(ends.in1 - a.tokens.begin());
 }
 
 // The branch that this output goes on with: it was steered alike, reads the same, or is being typed.
 int place_of(const std::vector<Branch>& all, const Branch& found) {
   const auto is_same = [&](const Branch& branch) {
     const bool typed = found.typing != 0 && branch.typing == found.typing;
-    return typed || branch.pieces == found.pieces || std::ranges::equal(given_pieces(branch), given_pieces(found));
+    return typed || branch.tokens == found.tokens || std::ranges::equal(given_tokens(branch), given_tokens(found));
   };
   const auto same = std::ranges::find_if(all, is_same);
   return same == all.end() ? -1 : static_cast<int>(same - all.begin());
@@ -41,7 +41,7 @@ int place_of(const std::vector<Branch>& all, const Branch& found) {
 std::vector<BranchRow> arranged(const std::vector<Branch>& all) {
   std::vector<BranchRow> rows;
   const auto shared_with = [&](const BranchRow& row, int branch) {
-    return shared_pieces(all[static_cast<std::size_t>(row.branch)], all[static_cast<std::size_t>(branch)]);
+    return shared_tokens(all[static_cast<std::size_t>(row.branch)], all[static_cast<std::size_t>(branch)]);
   };
   for (int i = 0; i < static_cast<int>(all.size()); ++i) {
     int most = 0;
@@ -66,8 +66,8 @@ void arrange(Branches& branches) {
 
 }  // namespace
 
-std::span<const Token> given_pieces(const Branch& branch) {
-  return std::span(branch.pieces).first(std::min(branch.given, branch.pieces.size()));
+std::span<const Token> given_tokens(const Branch& branch) {
+  return std::span(branch.tokens).first(std::min(branch.given, branch.tokens.size()));
 }
 
 void note_branch(Branches& branches, const Shown& shown, int typing) {
@@ -88,7 +88,7 @@ void note_branch(Branches& branches, const Shown& shown, int typing) {
     branches.all.push_back(std::move(found));
   } else {
     Branch& known = branches.all[static_cast<std::size_t>(branches.current)];
-    if (known.pieces == found.pieces) found.given = std::min(known.given, found.given);
+    if (known.tokens == found.tokens) found.given = std::min(known.given, found.given);
     found.typing = known.typing;
     known = std::move(found);
   }

@@ -12,7 +12,7 @@
 namespace attnscope {
 
 struct Branch {
-  std::vector<Token> pieces;  // of the output, after a prompt
+  std::vector<Token> tokens;  // of the output, after a prompt
   std::size_t given = 0;      // leading pieces that were steered; 0: the model's own output
   int typing = 0;             // DecodingView::typing when its beginning was typed; 0: it was chosen
   std::string text;           // as Snapshot::output_text
@@ -22,7 +22,7 @@ struct Branch {
 };
 
 // Those that were steered.
-std::span<const Token> given_pieces(const Branch& branch);
+std::span<const Token> given_tokens(const Branch& branch);
 
 // Where a branch is drawn: a row of its own, from the piece on that it does not share with the row it hangs from.
 struct BranchRow {

@@ -20,18 +20,18 @@ struct BranchesPicture {
   const Skin& skin;
 };
 
-float piece_width(const Token& token, const Skin& skin) {
-  return text_size(skin.fonts.mono, token.piece).x + skin.px(10);
+float token_width(const Token& token, const Skin& skin) {
+  return text_size(skin.fonts.mono, token.text).x + skin.px(10);
 }
 
 std::vector<float> column_ends(const Branches& branches, const Skin& skin) {
   std::size_t longest = 0;
-  for (const Branch& branch : branches.all) longest = std::max(longest, branch.pieces.size());
+  for (const Branch& branch : branches.all) longest = std::max(longest, branch.tokens.size());
   std::vector<float> columns(longest + 1, 0.0F);
   for (std::size_t col = 0; col < longest; ++col) {
     float width = 0;
     for (const Branch& branch : branches.all) {
-      if (col < branch.pieces.size()) width = std::max(width, piece_width(branch.pieces[col], skin));
+      if (col < branch.tokens.size()) width = std::max(width, token_width(branch.tokens[col], skin));
     }
     columns[col + 1] = columns[col] + width + skin.px(6);
   }
@@ -47,7 +47,7 @@ const std::vector<float>& measured_columns(Branches& branches, const Skin& skin)
 }
 
 double score_of(const Branch& branch, double alpha) {
-  return length_penalised(branch.log_prob, branch.pieces.size(), alpha);
+  return length_penalised(branch.log_prob, branch.tokens.size(), alpha);
 }
 
 void branch_tooltip(const BranchesPicture& picture, const Branch& branch, bool current) {
@@ -55,7 +55,7 @@ void branch_tooltip(const BranchesPicture& picture, const Branch& branch, bool c
   ImGui::PushTextWrapPos(picture.skin.px(420));
   plain_text(branch.text);
   const double alpha = picture.length_penalty;
-  const std::size_t length = branch.pieces.size();
+  const std::size_t length = branch.tokens.size();
   plain_text(
       trf("Σ log p = {:.4f} over {} tokens, {} of them forced\nscore = {:.4f} ÷ ((5 + {}) / 6)^{:.2f} = {:.4f}  "
           "(length penalty, arXiv 1609.08144 §7)",
@@ -80,18 +80,18 @@ void draw_edge(Painter& paint, const BranchesPicture& picture, const BranchRow& 
   paint.line({x, middle}, {x + picture.skin.px(4), middle}, color, picture.skin.px(1.5F));
 }
 
-void draw_pieces(Painter& paint, const BranchesPicture& picture, const BranchRow& row, ImVec2 at) {
+void draw_tokens(Painter& paint, const BranchesPicture& picture, const BranchRow& row, ImVec2 at) {
   const Skin& skin = picture.skin;
   const Branch& branch = picture.branches.all[static_cast<std::size_t>(row.branch)];
   const bool current = row.branch == picture.branches.current;
   const float height = font_size(skin.fonts.mono) + skin.px(5);
-  for (auto i = static_cast<std::size_t>(row.shared); i < branch.pieces.size(); ++i) {
+  for (auto i = static_cast<std::size_t>(row.shared); i < branch.tokens.size(); ++i) {
     const ImVec2 low(at.x + picture.columns[i], at.y);
     if (!ImGui::IsRectVisible(low, {at.x + picture.columns[i + 1], low.y + height})) continue;
-    const ImVec2 high(low.x + piece_width(branch.pieces[i], skin), low.y + height);
+    const ImVec2 high(low.x + token_width(branch.tokens[i], skin), low.y + height);
     paint.filled_rect(low, high, current ? skin.theme.hovered : skin.theme.raised, skin.px(3));
     paint.text(skin.fonts.mono, {low.x + skin.px(5), low.y + skin.px(2)},
-               current ? skin.theme.text : skin.theme.text_dim, branch.pieces[i].piece);
+               current ? skin.theme.text : skin.theme.text_dim, branch.tokens[i].text);
     if (i < branch.given)
       paint.line({low.x, high.y + skin.px(1.5F)}, {high.x, high.y + skin.px(1.5F)}, skin.theme.success, skin.px(1.5F));
   }
@@ -113,8 +113,8 @@ void light_shared(Painter& paint, const BranchesPicture& picture, ImVec2 origin)
     for (int i = above.shared; i < here.shared; ++i) {
       const float x = origin.x + picture.columns[static_cast<std::size_t>(i)];
       const Token& token =
-          picture.branches.all[static_cast<std::size_t>(above.branch)].pieces[static_cast<std::size_t>(i)];
-      paint.rect({x, y}, {x + piece_width(token, skin), y + height}, skin.theme.accent, skin.px(3));
+          picture.branches.all[static_cast<std::size_t>(above.branch)].tokens[static_cast<std::size_t>(i)];
+      paint.rect({x, y}, {x + token_width(token, skin), y + height}, skin.theme.accent, skin.px(3));
     }
     row = parent;
   }
@@ -165,7 +165,7 @@ bool draw_row(Painter& paint, const BranchesPicture& picture, const BranchRow& r
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float scores = score_columns(skin).width;
   const ImVec2 visible(ImGui::GetWindowPos().x, at.y);
-  const ImVec2 pieces(at.x + scores, at.y);
+  const ImVec2 tokens(at.x + scores, at.y);
   ImGui::SetCursorScreenPos(visible);
   ImGui::PushID(row.branch);
   const bool clicked = ImGui::InvisibleButton("branch", ImVec2(ImGui::GetWindowWidth(), picture.row_height));
@@ -173,8 +173,8 @@ bool draw_row(Painter& paint, const BranchesPicture& picture, const BranchRow& r
   const bool hovered = ImGui::IsItemHovered();
   if (hovered) branch_tooltip(picture, branch, current);
   if (ImGui::IsItemVisible()) {
-    draw_edge(paint, picture, row, pieces);
-    draw_pieces(paint, picture, row, pieces);
+    draw_edge(paint, picture, row, tokens);
+    draw_tokens(paint, picture, row, tokens);
     draw_scores(paint, picture, branch, current, visible);
     const ImVec2 text(visible.x + scores, at.y + font_size(skin.fonts.mono) + skin.px(8));
     paint.text(skin.fonts.small, text, current ? skin.theme.text : skin.theme.text_dim, one_line(branch.text));
@@ -187,7 +187,7 @@ bool draw_row(Painter& paint, const BranchesPicture& picture, const BranchRow& r
 }
 
 void return_to(DecodingView& view, const Branch& branch) {
-  steer(view, ids_of(given_pieces(branch)));
+  steer(view, ids_of(given_tokens(branch)));
 }
 
 // Once, when another branch is shown: to where it parts from the others.

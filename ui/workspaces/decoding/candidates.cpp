@@ -171,7 +171,7 @@ void candidate_tooltip(const DecodingStep& step, int index, const SamplingOption
                        const Skin& skin) {
   const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
   ImGui::BeginTooltip();
-  mono_text(trf("{}  id {}", candidate.token.piece, candidate.token.id), skin);
+  mono_text(trf("{}  id {}", candidate.token.text, candidate.token.id), skin);
   ImGui::TextUnformatted(trf("logit {:.4f}\nsoftmax: exp({:.4f}) ÷ Σ exp(logit) = {:.6f}, ln p = {:.4f}\n{}\n{}",
                              candidate.logit, candidate.logit, candidate.probability,
                              std::log(static_cast<double>(candidate.probability)),
@@ -255,15 +255,15 @@ void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, flo
   ImGui::PopID();
   const bool hovered = ImGui::IsItemHovered();
   if (hovered)
-    point_at({.thing = Thing::piece,
-              .name = candidate.token.piece,
+    point_at({.thing = HoverTarget::token,
+              .name = candidate.token.text,
               .value = fmt::format("{:.6g}", candidate.probability),
               .about = "probability"});
   if (hovered) candidate_tooltip(step, index, view.options.sampling, can_force, skin);
   if (ImGui::IsItemVisible()) {
     const ImVec2 high(at.x + size.x, at.y + size.y - skin.px(1));
     if (hovered && can_force) Painter(skin).filled_rect(at, high, skin.theme.hovered, skin.px(3));
-    draw_row({candidate.token.piece, bars_of(step, index, view.options.sampling), index == step.chosen}, at, height,
+    draw_row({candidate.token.text, bars_of(step, index, view.options.sampling), index == step.chosen}, at, height,
              columns, skin);
     if (index == view.candidate) Painter(skin).rect(at, high, skin.theme.accent, skin.px(3), skin.px(2));
   }
@@ -279,7 +279,7 @@ void draw_choice_line(const Snapshot& snapshot, int step, const Skin& skin) {
   ImGui::SameLine(0, skin.px(8));
   {
     const WithFont mono(skin.fonts.mono);
-    colored_text(skin.theme.success, snapshot.target_out[static_cast<std::size_t>(step)].piece);
+    colored_text(skin.theme.success, snapshot.target_out[static_cast<std::size_t>(step)].text);
   }
   help_tooltip(
       given ? tr("Forced, whatever the model predicts. The list below shows what it would have chosen from.")
@@ -297,7 +297,7 @@ void draw_reference_line(const Snapshot& snapshot, int step, const Skin& skin) {
   if (snapshot.gold.empty()) return;
   const std::optional<GoldStep>& reference = snapshot.decoding[static_cast<std::size_t>(step)].reference;
   const WithFont font(skin.fonts.mono_small);
-  dim_text(reference ? trf("reference: {}  rank {}, p = {:.4f}", reference->token.piece, reference->rank,
+  dim_text(reference ? trf("reference: {}  rank {}, p = {:.4f}", reference->token.text, reference->rank,
                            reference->probability)
                      : tr("reference: no token at this position"),
            skin);

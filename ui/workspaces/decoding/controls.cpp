@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "analysis/attention_mix.h"
 #include "base/translation.h"
-#include "measures/attention_mix.h"
 #include "plain/config.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -107,7 +107,7 @@ std::string given_text(const Snapshot& snapshot) {
   std::string text;
   const int first = snapshot.first_output();
   for (std::size_t i = 0; i < snapshot.prefix; ++i)
-    text += snapshot.target_out[static_cast<std::size_t>(first) + i].piece + " ";
+    text += snapshot.target_out[static_cast<std::size_t>(first) + i].text + " ";
   return text;
 }
 

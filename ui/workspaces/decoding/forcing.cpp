@@ -53,15 +53,15 @@ bool is_untouched_output(const Snapshot& snapshot) {
 
 struct Likelihood {
   double log_prob = 0;
-  std::size_t pieces = 0;
+  std::size_t tokens = 0;
 
-  double nll() const { return pieces == 0 ? 0 : -log_prob / static_cast<double>(pieces); }
+  double nll() const { return tokens == 0 ? 0 : -log_prob / static_cast<double>(tokens); }
 };
 
 // Of so many pieces, each with its probability.
-Likelihood likelihood_of(std::size_t pieces, const auto& probability) {
-  Likelihood sum{0, pieces};
-  for (std::size_t i = 0; i < pieces; ++i) sum.log_prob += std::log(static_cast<double>(probability(i)));
+Likelihood likelihood_of(std::size_t tokens, const auto& probability) {
+  Likelihood sum{0, tokens};
+  for (std::size_t i = 0; i < tokens; ++i) sum.log_prob += std::log(static_cast<double>(probability(i)));
   return sum;
 }
 
@@ -79,7 +79,7 @@ void draw_likelihood_row(const char* name, const Likelihood& likelihood, const S
   ImGui::TableNextColumn();
   ImGui::TextUnformatted(name);
   const WithFont mono(skin.fonts.mono);
-  for (const std::string& cell : {number_text(likelihood.log_prob), std::to_string(likelihood.pieces),
+  for (const std::string& cell : {number_text(likelihood.log_prob), std::to_string(likelihood.tokens),
                                   number_text(likelihood.nll(), 4), number_text(std::exp(likelihood.nll()))}) {
     ImGui::TableNextColumn();
     ImGui::TextUnformatted(cell.c_str());
@@ -146,23 +146,23 @@ void draw_bar(float probability, Color32 color, const Skin& skin) {
   paint.text(font, {at.x + room + skin.px(5), at.y + (height - font_size(font)) * 0.5F}, skin.theme.text_dim, value);
 }
 
-void draw_piece(const std::string& piece, Color32 color, const Skin& skin) {
+void draw_token_cell(const std::string& token, Color32 color, const Skin& skin) {
   const WithFont mono(skin.fonts.mono);
-  colored_text(color, piece);
+  colored_text(color, token);
 }
 
 std::string gold_text(const GoldStep& step) {
   return trf("with the reference so far: {}, p = {:.6f}, −ln p = {} nats, rank {}; the model predicts {}",
-             step.token.piece, step.probability, number_text(-std::log(static_cast<double>(step.probability))),
-             step.rank, step.best.piece);
+             step.token.text, step.probability, number_text(-std::log(static_cast<double>(step.probability))),
+             step.rank, step.best.text);
 }
 
 std::string free_text(const Courses& courses, std::size_t row) {
   std::string text =
       trf("\nwith its own output: {} {}, p = {:.6f}", courses.given(row) ? tr("forced to") : tr("it generates"),
-          courses.written(row).piece, courses.probability(row));
+          courses.written(row).text, courses.probability(row));
   if (const auto& reference = courses.step(row).reference) {
-    text += trf("; the reference token {} has p = {:.6f}, rank {} there", reference->token.piece,
+    text += trf("; the reference token {} has p = {:.6f}, rank {} there", reference->token.text,
                 reference->probability, reference->rank);
   }
   return text;
@@ -231,23 +231,23 @@ class StepTable {
   void draw_gold(const GoldStep& gold) {
     const Theme& theme = skin_.theme;
     ImGui::TableNextColumn();
-    draw_piece(gold.token.piece, theme.text, skin_);
+    draw_token_cell(gold.token.text, theme.text, skin_);
     ImGui::TableNextColumn();
     draw_bar(gold.probability, theme.series[0], skin_);
     ImGui::TableNextColumn();
-    draw_piece(std::to_string(gold.rank), gold.rank > 1 ? theme.warning : theme.text_dim, skin_);
+    draw_token_cell(std::to_string(gold.rank), gold.rank > 1 ? theme.warning : theme.text_dim, skin_);
     ImGui::TableNextColumn();
-    draw_piece(gold.best.piece, gold.rank > 1 ? theme.warning : theme.text_dim, skin_);
+    draw_token_cell(gold.best.text, gold.rank > 1 ? theme.warning : theme.text_dim, skin_);
   }
 
   void draw_free(std::size_t row) {
     const Theme& theme = skin_.theme;
     const bool parts = row == courses_.divergence;
-    draw_piece(courses_.written(row).piece + (parts ? " ←" : ""),
-               courses_.given(row) ? theme.success
-               : parts             ? theme.warning
-                                   : theme.text,
-               skin_);
+    draw_token_cell(courses_.written(row).text + (parts ? " ←" : ""),
+                    courses_.given(row) ? theme.success
+                    : parts             ? theme.warning
+                                        : theme.text,
+                    skin_);
     ImGui::TableNextColumn();
     draw_bar(courses_.probability(row), theme.series[1], skin_);
   }

@@ -44,8 +44,8 @@ std::uint64_t step_version(const Shown& shown, int step) {
 }
 
 // `absent` says why there is no weight; null: there is one.
-void weight_tooltip(const std::string& pieces, const char* absent, float weight, const Skin& skin) {
-  mono_text(pieces, skin);
+void weight_tooltip(const std::string& tokens, const char* absent, float weight, const Skin& skin) {
+  mono_text(tokens, skin);
   ImGui::TextUnformatted(absent ? absent : trf("weight {:.6f}", weight).c_str());
 }
 
@@ -64,7 +64,7 @@ void draw_head_rows(const HeadRows& heads, const Shown& shown, int step, ImVec2 
     for (int col = heads.visible; col < weights.cols; ++col) weights.at(row, col) = std::nanf("");
   }
   const std::vector<std::string> rows = head_labels(heads.maps);
-  const std::vector<std::string> cols = pieces_of(heads.keys);
+  const std::vector<std::string> cols = texts_of(heads.keys);
   HeatmapOptions options;
   options.row_labels = rows;
   options.col_labels = cols;
@@ -126,8 +126,8 @@ void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textur
   for (int row = view.time_step + 1; row < weights.rows; ++row) {
     for (int col = 0; col < weights.cols; ++col) weights.at(row, col) = std::nanf("");
   }
-  const std::vector<std::string> rows = pieces_of(snapshot.target_out);
-  const std::vector<std::string> cols = pieces_of(snapshot.source);
+  const std::vector<std::string> rows = texts_of(snapshot.target_out);
+  const std::vector<std::string> cols = texts_of(snapshot.source);
   HeatmapOptions options;
   options.row_labels = rows;
   options.col_labels = cols;
@@ -165,7 +165,7 @@ void draw_look_ahead_mask(const Snapshot& snapshot, DecodingView& view, TextureS
                tr("A step sees its own input and earlier ones; the scores of later inputs are set to −∞ before the "
                   "softmax (paper §3.2.3). Click a row to go to its step."),
                skin);
-  const std::vector<std::string> labels = pieces_of(snapshot.target_in);
+  const std::vector<std::string> labels = texts_of(snapshot.target_in);
   HeatmapOptions options = mask_options(labels, view.time_step);
   options.tooltip = [&](int row, int col) {
     mono_text(trf("step {}, input {}: {}", row + 1, col + 1, labels[static_cast<std::size_t>(col)]), skin);

@@ -28,15 +28,15 @@ struct LensPicture {
   float width_of(std::size_t step) const { return columns[step + 1] - columns[step]; }
 };
 
-float text_width(const std::string& piece, const Skin& skin) {
-  return text_size(skin.fonts.mono, piece).x;
+float text_width(const std::string& token, const Skin& skin) {
+  return text_size(skin.fonts.mono, token).x;
 }
 
 std::vector<float> column_ends(const Snapshot& snapshot, const Lens& lens, const Skin& skin) {
   std::vector<float> columns = {0};
   for (std::size_t step = 0; step < snapshot.target_out.size(); ++step) {
-    float width = text_width(snapshot.target_out[step].piece, skin);
-    for (const auto& layer : lens) width = std::max(width, text_width(layer[step].best.front().token.piece, skin));
+    float width = text_width(snapshot.target_out[step].text, skin);
+    for (const auto& layer : lens) width = std::max(width, text_width(layer[step].best.front().token.text, skin));
     columns.push_back(columns.back() + clamped(width, skin.px(28), skin.px(110)) + skin.px(10));
   }
   return columns;
@@ -64,7 +64,7 @@ void draw_cell(Painter& paint, const LensPicture& picture, int layer, std::size_
   const ImVec2 high(low.x + picture.width_of(step) - 1, low.y + picture.row_height - 1);
   const Color32 fill = map_color(ColorMap::viridis, best.probability);
   paint.filled_rect(low, high, fill);
-  draw_text_cell(paint, low, high, text_on(fill), best.token.piece, picture.skin);
+  draw_text_cell(paint, low, high, text_on(fill), best.token.text, picture.skin);
   const bool agrees = best.token.id == picture.snapshot.target_out[step].id;
   if (agrees) {  // a line under what is already what will be written
     const float y = high.y - picture.skin.px(2.5F);
@@ -81,9 +81,9 @@ void cell_tooltip(const LensPicture& picture, int layer, std::size_t step) {
   const WithFont font(picture.skin.fonts.mono);
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(trf("step {}, after {}:", step + 1, layer_name(layer)).c_str());
-  for (const Guess& guess : cell.best) plain_text(fmt::format("{:.4f}  {}", guess.probability, guess.token.piece));
+  for (const Guess& guess : cell.best) plain_text(fmt::format("{:.4f}  {}", guess.probability, guess.token.text));
   plain_text(
-      trf("output: {}, rank {} here, p = {:.4f}", picture.snapshot.target_out[step].piece, cell.rank, cell.chosen));
+      trf("output: {}, rank {} here, p = {:.4f}", picture.snapshot.target_out[step].text, cell.rank, cell.chosen));
   ImGui::EndTooltip();
 }
 
@@ -108,7 +108,7 @@ void draw_cells(const LensPicture& picture, DecodingView& view) {
     const ImVec2 high(low.x + picture.width_of(step) - 1, low.y + picture.row_height);
     if (!ImGui::IsRectVisible(low, {high.x, low.y + height})) continue;
     const bool current = static_cast<int>(step) == view.time_step;
-    draw_text_cell(paint, low, high, current ? theme.success : theme.text_dim, picture.snapshot.target_out[step].piece,
+    draw_text_cell(paint, low, high, current ? theme.success : theme.text_dim, picture.snapshot.target_out[step].text,
                    picture.skin);
     for (int layer = 0; layer < picture.layers(); ++layer) draw_cell(paint, picture, layer, step, origin);
     if (current)
@@ -169,7 +169,7 @@ void draw_guess(Painter& paint, const Guess& guess, bool written, ImVec2 at, flo
   const float share = clamped(guess.probability, 0.0F, 1.0F);
   if (share > 0) paint.filled_rect(at, {at.x + (high.x - at.x) * share, high.y}, faded(color, 0.55F), skin.px(2));
   paint.push_clip(at, high);
-  paint.text(skin.fonts.mono, {at.x + skin.px(4), at.y + skin.px(1)}, skin.theme.text, guess.token.piece);
+  paint.text(skin.fonts.mono, {at.x + skin.px(4), at.y + skin.px(1)}, skin.theme.text, guess.token.text);
   const std::string number = fmt::format("{:.3f}", guess.probability);
   const ImVec2 extent = text_size(skin.fonts.mono_small, number);
   paint.text(skin.fonts.mono_small, {high.x - extent.x - skin.px(3), at.y + (height - extent.y) * 0.5F},
@@ -201,7 +201,7 @@ void draw_layer_guesses(const LensPicture& picture, int layer, std::size_t step)
   ImGui::Dummy(ImVec2(room, line));
   help_tooltip(
       trf("This layer's top predictions, and the rank it gives to the token that was generated, {} (p = {:.4f}).",
-          picture.snapshot.target_out[step].piece, cell.chosen),
+          picture.snapshot.target_out[step].text, cell.chosen),
       skin);
 }
 

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-void draw_buttons(const HypothesisLook& hypothesis, DecodingView& view, const Skin& skin) {
+void draw_buttons(const HypothesisInspection& hypothesis, DecodingView& view, const Skin& skin) {
   if (ImGui::Button(tr_label("Force this prefix"))) steer(view, hypothesis.ids);
   help_tooltip(tr("Makes these tokens the forced prefix: every mode then shows how the decoder continues. “Clear "
                   "prefix”, above, undoes it."),
@@ -32,12 +32,12 @@ void draw_buttons(const HypothesisLook& hypothesis, DecodingView& view, const Sk
 }
 
 void draw_map(const Shown& shown, const DecodingView& view, TextureStore& textures, const Skin& skin) {
-  const HypothesisLook& hypothesis = shown.snapshot->decodings->hypothesis;
+  const HypothesisInspection& hypothesis = shown.snapshot->decodings->hypothesis;
   const ModelConfig& model = shown.snapshot->model;
   if (hypothesis.maps.empty())
     return draw_quiet_note(no_attention_text(model).c_str(), ImGui::GetContentRegionAvail(), skin);
-  const std::vector<std::string> rows = pieces_of(hypothesis.queries);
-  const std::vector<std::string> cols = pieces_of(hypothesis.keys);
+  const std::vector<std::string> rows = texts_of(hypothesis.queries);
+  const std::vector<std::string> cols = texts_of(hypothesis.keys);
   HeatmapOptions options;
   options.row_axis = model.is_language_model() ? tr("query (input)") : tr("generated");
   options.col_axis = model.is_language_model() ? tr("key") : tr("source");
@@ -62,7 +62,7 @@ const Shown& settled(const Shown& shown, DecodingView& view, const Skin& skin) {
 }
 
 void draw_hypothesis(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
-  const HypothesisLook& hypothesis = shown.snapshot->decodings->hypothesis;
+  const HypothesisInspection& hypothesis = shown.snapshot->decodings->hypothesis;
   if (has_choice(hypothesis.maps)) {
     draw_choosers(hypothesis.maps, view, skin);
     next_in_row(button_width(tr("Force this prefix")), skin.px(4));

@@ -107,9 +107,9 @@ void draw_key(const Snapshot& snapshot, int step, const RankMark& written, const
     paint.text(skin.fonts.mono_small, at, skin.theme.text_dim, text);
     at.x += text_size(skin.fonts.mono_small, text).x + skin.px(12);
   };
-  entry(trf("{} rank {}", snapshot.target_out[index].piece, rank_text(written)), skin.theme.success, false);
+  entry(trf("{} rank {}", snapshot.target_out[index].text, rank_text(written)), skin.theme.success, false);
   const std::optional<GoldStep>& reference = snapshot.decoding[index].reference;
-  if (reference) entry(trf("{} rank {}", reference->token.piece, reference->rank), skin.theme.warning, true);
+  if (reference) entry(trf("{} rank {}", reference->token.text, reference->rank), skin.theme.warning, true);
   ImGui::Dummy(ImVec2(1, font_size(skin.fonts.mono_small)));
 }
 

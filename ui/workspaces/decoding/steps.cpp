@@ -72,7 +72,7 @@ TokenStripResult draw_bounded_strip(const char* id, std::span<const Token> token
                                     int reveal, const Skin& skin) {
   constexpr float most_rows = 4;
   float total = 0;
-  for (const Token& token : tokens) total += text_size(skin.fonts.mono, token.piece).x + skin.px(14);
+  for (const Token& token : tokens) total += text_size(skin.fonts.mono, token.text).x + skin.px(14);
   if (total < ImGui::GetContentRegionAvail().x * (most_rows - 1)) return draw_token_strip(id, tokens, options, skin);
 
   const float height = most_rows * (font_size(skin.fonts.mono) + skin.px(9));

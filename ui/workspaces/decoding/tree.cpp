@@ -74,15 +74,15 @@ void draw_controls(const Tree& tree, TreeView& view, const Skin& skin) {
               skin);
 }
 
-const char* fate_text(const BeamNode& node) {
-  if (node.fate == Fate::finished) return tr("finished: ended with </s> among the best of its step");
-  return node.fate == Fate::kept ? tr("retained: among the best of its step")
-                                 : tr("pruned: the beam was full of better hypotheses");
+const char* state_text(const BeamNode& node) {
+  if (node.state == HypothesisState::finished) return tr("finished: ended with </s> among the best of its step");
+  return node.state == HypothesisState::kept ? tr("retained: among the best of its step")
+                                             : tr("pruned: the beam was full of better hypotheses");
 }
 
 std::string path_text(const Tree& tree, int node) {
   std::string text;
-  for (const int step : ancestors(tree, node)) text += at(tree, step).token.piece + " ";
+  for (const int step : ancestors(tree, node)) text += at(tree, step).token.text + " ";
   return text;
 }
 
@@ -97,7 +97,7 @@ void node_tooltip(const Decodings& decodings, int index, const Skin& skin) {
           number_text(before), number_text(node.log_prob), number_text(node.total),
           score_arithmetic(node.total, static_cast<std::size_t>(node.step) + 1, decodings.length_penalty));
   plain_text(sums);
-  ImGui::TextDisabled(tr("%s; click to see what it attends to"), fate_text(node));
+  ImGui::TextDisabled(tr("%s; click to see what it attends to"), state_text(node));
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
 }

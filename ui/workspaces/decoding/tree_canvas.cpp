@@ -63,7 +63,7 @@ ImVec2 fitted_pitch(const TreeLayout& layout, TreeZoom zoom, ImVec2 size, const 
 // ---- nodes
 
 struct NodeStyle {
-  Fate fate = Fate::kept;
+  HypothesisState state = HypothesisState::kept;
   Color32 outline = 0;  // 0: none but its fate's own
   bool plain = false;   // without round corners and hatching
 };
@@ -71,39 +71,39 @@ struct NodeStyle {
 // Told apart without colours too: pruned ones are hatched, finished ones have a bar at their end.
 void draw_box(Painter& paint, ImVec2 low, ImVec2 high, const NodeStyle& style, const Skin& skin) {
   const Theme& theme = skin.theme;
-  const float rounding = style.plain || style.fate == Fate::pruned ? 0 : skin.px(4);
-  switch (style.fate) {
-    case Fate::kept:
+  const float rounding = style.plain || style.state == HypothesisState::pruned ? 0 : skin.px(4);
+  switch (style.state) {
+    case HypothesisState::kept:
       paint.filled_rect(low, high, theme.hovered, rounding);
       break;
-    case Fate::pruned:
+    case HypothesisState::pruned:
       paint.filled_rect(low, high, theme.background);
       if (!style.plain) draw_hatching(paint, low, high, theme.border, skin.px(5));
       break;
-    case Fate::finished:
+    case HypothesisState::finished:
       paint.filled_rect(low, high, mixed(theme.panel, theme.success, 0.4F), rounding);
       paint.filled_rect({high.x - skin.px(4), low.y}, high, theme.success);
       break;
   }
-  const Color32 outline = style.outline != 0             ? style.outline
-                          : style.fate == Fate::finished ? theme.success
-                                                         : theme.border;
+  const Color32 outline = style.outline != 0                         ? style.outline
+                          : style.state == HypothesisState::finished ? theme.success
+                                                                     : theme.border;
   paint.rect(low, high, outline, rounding, style.outline != 0 ? skin.px(2) : 1);
 }
 
 void draw_mark(Painter& paint, ImVec2 at, float radius, const NodeStyle& style, const Skin& skin) {
-  const Color32 color = style.outline != 0             ? style.outline
-                        : style.fate == Fate::finished ? skin.theme.success
-                                                       : skin.theme.text_dim;
+  const Color32 color = style.outline != 0                         ? style.outline
+                        : style.state == HypothesisState::finished ? skin.theme.success
+                                                                   : skin.theme.text_dim;
   const ImVec2 low(at.x - radius, at.y - radius);
   const ImVec2 high(at.x + radius, at.y + radius);
   // Where there are many, each is a few corners: the smaller ones are the pruned.
   if (radius < skin.px(2.5F)) {
-    const float half = style.fate == Fate::pruned ? radius * 0.6F : radius;
+    const float half = style.state == HypothesisState::pruned ? radius * 0.6F : radius;
     return paint.filled_rect({at.x - half, at.y - half}, {at.x + half, at.y + half}, color);
   }
-  if (style.fate == Fate::kept) return paint.filled_circle(at, radius, color);
-  if (style.fate == Fate::finished) return paint.filled_rect(low, high, color);
+  if (style.state == HypothesisState::kept) return paint.filled_circle(at, radius, color);
+  if (style.state == HypothesisState::finished) return paint.filled_rect(low, high, color);
   paint.line(low, high, faded(color, 0.7F));
   paint.line({low.x, high.y}, {high.x, low.y}, faded(color, 0.7F));
 }
@@ -136,9 +136,9 @@ class Canvas {
   void draw(int hovered) {
     paint_.filled_circle({place_.x(0) - skin_.px(14), place_.y(0)}, skin_.px(4), skin_.theme.text_dim);
     const bool dense = place_.pitch.y < skin_.px(5);
-    if (!dense) draw_edges(Fate::pruned, faded(skin_.theme.text_dim, 0.4F));
-    draw_edges(Fate::kept, faded(skin_.theme.text_dim, 0.9F));
-    draw_edges(Fate::finished, skin_.theme.success);
+    if (!dense) draw_edges(HypothesisState::pruned, faded(skin_.theme.text_dim, 0.4F));
+    draw_edges(HypothesisState::kept, faded(skin_.theme.text_dim, 0.9F));
+    draw_edges(HypothesisState::finished, skin_.theme.success);
     draw_path(view_.best_path, skin_.theme.accent, 2.6F);
     draw_path(marked_, skin_.theme.warning, 2.6F);
     for (int node = hovered; node >= 0; node = at(node).parent) draw_edge(node, skin_.theme.text, 1.6F);
@@ -186,10 +186,10 @@ class Canvas {
     paint_.polyline(curve, color, skin_.px(thickness));
   }
 
-  void draw_edges(Fate fate, Color32 color) {
+  void draw_edges(HypothesisState state, Color32 color) {
     for (int step = first_; step <= last_; ++step) {
       for (const int node : view_.layout.columns[static_cast<std::size_t>(step)]) {
-        if (at(node).fate == fate) draw_edge(node, color, fate == Fate::pruned ? 1.0F : 1.4F);
+        if (at(node).state == state) draw_edge(node, color, state == HypothesisState::pruned ? 1.0F : 1.4F);
       }
     }
   }
@@ -200,12 +200,12 @@ class Canvas {
     }
   }
 
-  bool shown(int node) const { return view_.with_pruned || at(node).fate != Fate::pruned; }
+  bool shown(int node) const { return view_.with_pruned || at(node).state != HypothesisState::pruned; }
 
   void draw_node(int node, bool hovered) {
     const float middle = y(node);
     if (!visible(middle)) return;
-    NodeStyle style{at(node).fate, 0, plain_};
+    NodeStyle style{at(node).state, 0, plain_};
     if (on_path(view_.best_path, node)) style.outline = skin_.theme.accent;
     if (on_path(marked_, node)) style.outline = skin_.theme.warning;
     if (hovered) style.outline = skin_.theme.text;
@@ -224,17 +224,17 @@ class Canvas {
     const ImVec2 low(left_middle.x, left_middle.y - half);
     draw_box(paint_, low, {low.x + place_.chip, left_middle.y + half}, style, skin_);
     const float inset = skin_.px(5);
-    const float room = place_.chip - 2 * inset - (style.fate == Fate::finished ? skin_.px(3) : 0);
-    const Color32 ink = style.fate == Fate::pruned ? skin_.theme.text_dim : skin_.theme.text;
+    const float room = place_.chip - 2 * inset - (style.state == HypothesisState::finished ? skin_.px(3) : 0);
+    const Color32 ink = style.state == HypothesisState::pruned ? skin_.theme.text_dim : skin_.theme.text;
     const std::string score = number_text(node.score, 2);
     const float score_width = text_size(font, score).x;
-    const std::string piece = shortened(font, node.token.piece, room);
-    const float piece_width = text_size(font, piece).x;
+    const std::string token = shortened(font, node.token.text, room);
+    const float token_width = text_size(font, token).x;
     const float first = two_lines_ ? low.y + skin_.px(1) : left_middle.y - line * 0.5F;
-    paint_.text(font, {low.x + inset, first}, ink, piece);
+    paint_.text(font, {low.x + inset, first}, ink, token);
     if (two_lines_ && score_width <= room)
       paint_.text(font, {low.x + inset, first + line}, skin_.theme.text_dim, score);
-    else if (place_.chip >= skin_.px(120) && piece_width + score_width < room)
+    else if (place_.chip >= skin_.px(120) && token_width + score_width < room)
       paint_.text(font, {low.x + inset + room - score_width, first}, skin_.theme.text_dim, score);
   }
 
@@ -245,12 +245,12 @@ class Canvas {
     for (const int node : marked_.empty() ? std::span<const int>(view_.best_path) : marked_) {
       const ImVec2 corner(place_.x(at(node).step), y(node) - font_size(font) - skin_.px(4));
       if (corner.x < free_from || corner.x > place_.high.x) continue;
-      const std::string& piece = at(node).token.piece;
-      const float width = text_size(font, piece).x;
+      const std::string& token = at(node).token.text;
+      const float width = text_size(font, token).x;
       const ImVec2 low(corner.x - skin_.px(2), corner.y);
       paint_.filled_rect(low, {corner.x + width + skin_.px(2), corner.y + font_size(font)},
                          faded(skin_.theme.background, 0.8F));
-      paint_.text(font, corner, skin_.theme.text, piece);
+      paint_.text(font, corner, skin_.theme.text, token);
       free_from = corner.x + width + skin_.px(8);
     }
   }
@@ -379,8 +379,9 @@ bool clicked_in_place(bool pressed) {
 }  // namespace
 
 void draw_tree_legend(const Skin& skin) {
-  const auto box = [&](Fate fate) {
-    return [&skin, fate](Painter& paint, ImVec2 low, ImVec2 high) { draw_box(paint, low, high, {.fate = fate}, skin); };
+  const auto box = [&](HypothesisState state) {
+    return
+        [&skin, state](Painter& paint, ImVec2 low, ImVec2 high) { draw_box(paint, low, high, {.state = state}, skin); };
   };
   const auto stroke = [&](Color32 color) {
     return [&skin, color](Painter& paint, ImVec2 low, ImVec2 high) {
@@ -389,13 +390,13 @@ void draw_tree_legend(const Skin& skin) {
     };
   };
   draw_legend_entry({tr("retained"), tr("Rounded: among the best of its step, so the search continues from it.")}, skin,
-                    box(Fate::kept));
+                    box(HypothesisState::kept));
   draw_legend_entry(
       {tr("pruned"), tr("Hatched: considered and dropped, because the beam was full of better hypotheses.")}, skin,
-      box(Fate::pruned));
+      box(HypothesisState::pruned));
   draw_legend_entry(
       {tr("finished"), tr("Green, with a bar at its end: ended with </s> while among the best of its step.")}, skin,
-      box(Fate::finished));
+      box(HypothesisState::finished));
   draw_legend_entry({tr("best"), tr("The hypothesis with the best score, which beam search returns.")}, skin,
                     stroke(skin.theme.accent));
   draw_legend_entry(

@@ -12,7 +12,7 @@ class Placer {
     for (std::size_t i = 0; i < tree.size(); ++i) {
       const auto step = static_cast<std::size_t>(tree[i].step);
       if (layout_.columns.size() <= step) layout_.columns.resize(step + 1);
-      if (with_pruned || tree[i].fate != Fate::pruned) layout_.columns[step].push_back(static_cast<int>(i));
+      if (with_pruned || tree[i].state != HypothesisState::pruned) layout_.columns[step].push_back(static_cast<int>(i));
     }
     for (const auto& column : layout_.columns) most_ = std::max(most_, static_cast<float>(column.size()));
     best_.resize(layout_.columns.size(), -1);

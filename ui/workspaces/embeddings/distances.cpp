@@ -87,9 +87,9 @@ void draw_histogram(const EmbeddingMap& map, float height, const Skin& skin) {
 }  // namespace
 
 void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore& textures, const Skin& skin) {
-  const EmbeddingLook& look = *view.look;
-  if (look.apart.empty()) {
-    const std::string& problem = look.chosen_problem;
+  const EmbeddingResult& inspection = *view.inspection;
+  if (inspection.apart.empty()) {
+    const std::string& problem = inspection.chosen_problem;
     return draw_quiet_note(
         problem.empty()
             ? tr("Choose a token on the map: this view compares the distances between it and its neighbors.")
@@ -97,7 +97,7 @@ void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore
         ImGui::GetContentRegionAvail(), skin);
   }
   std::vector<std::string> words;
-  for (const int id : look.apart_ids) words.push_back(name_of(*look.vocabulary, id));
+  for (const int id : inspection.apart_ids) words.push_back(name_of(*inspection.vocabulary, id));
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(20), width = std::floor((room.x - gap) / 2);
   // As high as the maps can use, with the histogram beneath them.
@@ -108,7 +108,7 @@ void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore
   ImGui::BeginChild("one-hot", {width, height}, false, ImGuiWindowFlags_NoScrollbar);
   draw_caption(tr("One-hot"),
                trf("one of {} dimensions per token: all \u221A2 apart",
-                   grouped(static_cast<std::int64_t>(look.vocabulary->pieces.size()))),
+                   grouped(static_cast<std::int64_t>(inspection.vocabulary->tokens.size()))),
                tr("A vector with a single 1 identifies the token and nothing else: any two are \u221A(1\u00B2 + "
                   "1\u00B2) = \u221A2 apart, king as far from queen as from a comma."),
                skin);
@@ -117,27 +117,28 @@ void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore
     plain_text(fmt::format("{} \u00B7 {}", words[static_cast<std::size_t>(row)], words[static_cast<std::size_t>(col)]));
     ImGui::TextUnformatted(row == col ? tr("0: the same token") : "\u221A(1\u00B2 + 1\u00B2) = \u221A2 = 1.4142");
   };
-  draw_heatmap("one-hot", one_hot_distances(look.apart.rows), static_cast<std::uint64_t>(look.apart.rows), {0, 0},
-               plain, textures, skin);
+  draw_heatmap("one-hot", one_hot_distances(inspection.apart.rows), static_cast<std::uint64_t>(inspection.apart.rows),
+               {0, 0}, plain, textures, skin);
   ImGui::EndChild();
   ImGui::SameLine(0, gap);
   ImGui::BeginChild("learned", {0, height}, false, ImGuiWindowFlags_NoScrollbar);
-  draw_caption(tr("Learned"), trf("{} numbers per token: near means similar", look.width),
-               trf("The rows of the {} at step {}, scaled to length 1: {}.", matrix_title(look.matrix, model),
-                   grouped(look.step), others),
+  draw_caption(tr("Learned"), trf("{} numbers per token: near means similar", inspection.width),
+               trf("The rows of the {} at step {}, scaled to length 1: {}.", matrix_title(inspection.matrix, model),
+                   grouped(inspection.step), others),
                skin);
   HeatmapOptions learned = options;
   learned.tooltip = [&](int row, int col) {
-    const auto distance = static_cast<double>(look.apart.at(row, col));
+    const auto distance = static_cast<double>(inspection.apart.at(row, col));
     plain_text(fmt::format("{} \u00B7 {}", words[static_cast<std::size_t>(row)], words[static_cast<std::size_t>(col)]));
     ImGui::Text(tr("\u221A(2 \u2212 2 cos) = %s, cos = %s"), number_text(distance, 4).c_str(),
                 number_text(1 - distance * distance / 2, 4).c_str());
   };
-  const HeatmapResult result = draw_heatmap("learned", look.apart, view.apart_version, {0, 0}, learned, textures, skin);
+  const HeatmapResult result =
+      draw_heatmap("learned", inspection.apart, view.apart_version, {0, 0}, learned, textures, skin);
   const int label = result.row_label >= 0 ? result.row_label : result.col_label;
-  if (result.label_clicked && label >= 0) choose_piece(view, look.apart_ids[static_cast<std::size_t>(label)]);
+  if (result.label_clicked && label >= 0) choose_token(view, inspection.apart_ids[static_cast<std::size_t>(label)]);
   ImGui::EndChild();
-  draw_histogram(*look.map,
+  draw_histogram(*inspection.map,
                  clamped(ImGui::GetContentRegionAvail().y - 3 * ImGui::GetTextLineHeight(), skin.px(64), skin.px(220)),
                  skin);
 }

@@ -27,9 +27,9 @@ static_assert(modes.size() == static_cast<std::size_t>(EmbeddingsMode::distances
 
 void go_to_nearest(WorkspaceContext& context) {
   EmbeddingsView& view = context.views.of<EmbeddingsView>();
-  if (view.mode == EmbeddingsMode::senses || !view.look) return;
-  const std::vector<Neighbour>& nearest = view.look->neighbours.nearest;
-  if (!nearest.empty()) choose_piece(view, nearest.front().id);
+  if (view.mode == EmbeddingsMode::senses || !view.inspection) return;
+  const std::vector<Neighbour>& nearest = view.inspection->neighbours.nearest;
+  if (!nearest.empty()) choose_token(view, nearest.front().id);
 }
 
 template <int by>
@@ -59,26 +59,28 @@ constexpr std::array keys = {
 };
 
 WorkspaceNumbers map_numbers(const EmbeddingsView& view) {
-  const EmbeddingLook& look = *view.look;
-  const auto count = static_cast<int>(look.vocabulary->pieces.size());
+  const EmbeddingResult& inspection = *view.inspection;
+  const auto count = static_cast<int>(inspection.vocabulary->tokens.size());
   const bool tsne = view.by_tsne && view.tsne;
-  WorkspaceNumbers numbers{Matrix(tsne ? view.tsne->points : look.map->points), {}, {"x", "y"}, "embedding map"};
+  WorkspaceNumbers numbers{Matrix(tsne ? view.tsne->points : inspection.map->points), {}, {"x", "y"}, "embedding map"};
   if (tsne) {
-    for (const int id : view.tsne->ids) numbers.rows.push_back(look.vocabulary->pieces[static_cast<std::size_t>(id)]);
+    for (const int id : view.tsne->ids)
+      numbers.rows.push_back(inspection.vocabulary->tokens[static_cast<std::size_t>(id)]);
   } else {
-    for (int id = 0; id < count; ++id) numbers.rows.push_back(look.vocabulary->pieces[static_cast<std::size_t>(id)]);
+    for (int id = 0; id < count; ++id)
+      numbers.rows.push_back(inspection.vocabulary->tokens[static_cast<std::size_t>(id)]);
   }
   return numbers;
 }
 
-WorkspaceNumbers sense_numbers(const SenseLook& look) {
-  const auto rows = static_cast<int>(look.occurrences.size());
-  const auto layers = static_cast<int>(look.layers.size());
-  WorkspaceNumbers numbers{Matrix(rows, 2 * layers), {}, {}, "senses of " + look.word};
-  for (const Occurrence& occurrence : look.occurrences)
-    numbers.rows.push_back(look.groups[static_cast<std::size_t>(occurrence.group)] + ": " + occurrence.sentence);
+WorkspaceNumbers sense_numbers(const SenseResult& inspection) {
+  const auto rows = static_cast<int>(inspection.occurrences.size());
+  const auto layers = static_cast<int>(inspection.layers.size());
+  WorkspaceNumbers numbers{Matrix(rows, 2 * layers), {}, {}, "senses of " + inspection.word};
+  for (const Occurrence& occurrence : inspection.occurrences)
+    numbers.rows.push_back(inspection.groups[static_cast<std::size_t>(occurrence.group)] + ": " + occurrence.sentence);
   for (int layer = 0; layer < layers; ++layer) {
-    const SenseLayer& of = look.layers[static_cast<std::size_t>(layer)];
+    const SenseLayer& of = inspection.layers[static_cast<std::size_t>(layer)];
     for (const char* axis : {"x", "y"}) numbers.cols.push_back(fmt::format("{} {}", of.name, axis));
     for (int row = 0; row < rows; ++row)
       for (int axis = 0; axis < 2; ++axis) numbers.matrix.at(row, 2 * layer + axis) = of.points.at(row, axis);
@@ -86,9 +88,9 @@ WorkspaceNumbers sense_numbers(const SenseLook& look) {
   return numbers;
 }
 
-WorkspaceNumbers distance_numbers(const EmbeddingLook& look) {
-  WorkspaceNumbers numbers{look.apart, {}, {}, "distances"};
-  for (const int id : look.apart_ids) numbers.rows.push_back(name_of(*look.vocabulary, id));
+WorkspaceNumbers distance_numbers(const EmbeddingResult& inspection) {
+  WorkspaceNumbers numbers{inspection.apart, {}, {}, "distances"};
+  for (const int id : inspection.apart_ids) numbers.rows.push_back(name_of(*inspection.vocabulary, id));
   numbers.cols = numbers.rows;
   return numbers;
 }
@@ -127,13 +129,13 @@ void ask_for_embeddings(const Views& views, Probe& probe) {
 std::optional<WorkspaceNumbers> embedding_numbers(const Views& views) {
   const EmbeddingsView& view = views.of<EmbeddingsView>();
   if (view.mode == EmbeddingsMode::senses) {
-    if (!view.senses.look || view.senses.look->layers.empty()) return std::nullopt;
-    return sense_numbers(*view.senses.look);
+    if (!view.senses.inspection || view.senses.inspection->layers.empty()) return std::nullopt;
+    return sense_numbers(*view.senses.inspection);
   }
-  if (!view.look || !view.look->map) return std::nullopt;
+  if (!view.inspection || !view.inspection->map) return std::nullopt;
   if (view.mode == EmbeddingsMode::map) return map_numbers(view);
-  if (view.look->apart.empty()) return std::nullopt;
-  return distance_numbers(*view.look);
+  if (view.inspection->apart.empty()) return std::nullopt;
+  return distance_numbers(*view.inspection);
 }
 
 bool is_moving(const Views& views) {
@@ -143,12 +145,12 @@ bool is_moving(const Views& views) {
 
 void draw_embeddings(WorkspaceContext& context) {
   EmbeddingsView& view = context.views.of<EmbeddingsView>();
-  take_look(view, context.live, ImGui::GetTime());
+  take_inspection(view, context.live, ImGui::GetTime());
   draw_modes(view, context.skin);
   const auto room = [] { return ImGui::GetContentRegionAvail(); };
   if (view.mode == EmbeddingsMode::senses) return draw_senses(context, view);
-  if (!view.look) return draw_quiet_note(tr("Reading the embeddings…"), room(), context.skin);
-  if (!view.look->map) return draw_quiet_note(view.look->problem.c_str(), room(), context.skin);
+  if (!view.inspection) return draw_quiet_note(tr("Reading the embeddings…"), room(), context.skin);
+  if (!view.inspection->map) return draw_quiet_note(view.inspection->problem.c_str(), room(), context.skin);
   if (view.mode == EmbeddingsMode::map) return draw_embedding_map(context, view);
   draw_distances(context.live->model, view, context.textures, context.skin);
 }

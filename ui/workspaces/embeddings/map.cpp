@@ -21,16 +21,16 @@ namespace {
 
 constexpr std::size_t most_marked = 60;  // of what a search found
 
-constexpr std::array<ChoiceText<PieceColor>, 5> color_choices = {{
-    {PieceColor::frequency, mark("frequency"),
+constexpr std::array<ChoiceText<TokenColor>, 5> color_choices = {{
+    {TokenColor::frequency, mark("frequency"),
      mark("How often the token occurs in a sample of the corpus, on a logarithmic scale.")},
-    {PieceColor::language, mark("side"),
+    {TokenColor::language, mark("side"),
      mark("The side of the corpus on which the token occurs: source or target for at least nine of ten occurrences, "
           "otherwise both.")},
-    {PieceColor::kind, mark("part of speech"), mark("Nouns, adjectives and verbs known to the built-in corpus.")},
-    {PieceColor::gender, mark("gender"),
+    {TokenColor::kind, mark("part of speech"), mark("Nouns, adjectives and verbs known to the built-in corpus.")},
+    {TokenColor::gender, mark("gender"),
      mark("The grammatical gender in French; for an English noun, that of its translation.")},
-    {PieceColor::number, mark("number"), mark("Singular and plural, for words known to the built-in corpus.")},
+    {TokenColor::number, mark("number"), mark("Singular and plural, for words known to the built-in corpus.")},
 }};
 
 // ---- the controls above the map
@@ -47,7 +47,7 @@ void begin_control(const char* words, const char* help, float width, const Skin&
 
 void draw_matrix_choice(const ModelConfig& model, EmbeddingsView& view, const Skin& skin) {
   const std::vector<EmbeddingMatrix> all = embedding_matrices(model);
-  const std::string shown = matrix_title(view.look->matrix, model);
+  const std::string shown = matrix_title(view.inspection->matrix, model);
   ImGui::AlignTextToFramePadding();
   if (all.size() == 1) {
     quiet_words(shown, tr("This model has only one embedding matrix: its embeddings are tied (paper §3.4)."), skin);
@@ -58,7 +58,7 @@ void draw_matrix_choice(const ModelConfig& model, EmbeddingsView& view, const Sk
   ImGui::SetNextItemWidth(skin.px(170));
   if (!begin_combo("##matrix", shown)) return;
   for (const EmbeddingMatrix matrix : all) {
-    if (!ImGui::Selectable(matrix_title(matrix, model).c_str(), matrix == view.look->matrix)) continue;
+    if (!ImGui::Selectable(matrix_title(matrix, model).c_str(), matrix == view.inspection->matrix)) continue;
     view.wanted.matrix = matrix;
     view.by_tsne = false;
   }
@@ -66,11 +66,11 @@ void draw_matrix_choice(const ModelConfig& model, EmbeddingsView& view, const Sk
 }
 
 void draw_color_choice(EmbeddingsView& view, const Skin& skin) {
-  const auto chosen = std::ranges::find(color_choices, view.color, &ChoiceText<PieceColor>::value);
+  const auto chosen = std::ranges::find(color_choices, view.color, &ChoiceText<TokenColor>::value);
   begin_control(tr("color"), tr(chosen->help), 120, skin);
   if (!begin_combo("##color", tr(chosen->title))) return;
   for (const auto& [value, title, help] : color_choices) {
-    const bool known = is_known(*view.look->vocabulary, value);
+    const bool known = is_known(*view.inspection->vocabulary, value);
     if (ImGui::Selectable(tr_label(title), value == view.color, known ? 0 : ImGuiSelectableFlags_Disabled))
       view.color = value;
     help_tooltip(known ? std::string(tr(help)) : std::string(tr(help)) + tr(" This corpus has no such labels."), skin);
@@ -96,10 +96,10 @@ void draw_tsne_controls(WorkspaceContext& context, EmbeddingsView& view) {
   ImGui::SliderFloat("##perplexity", &view.perplexity, 2, 100, "%.0f", ImGuiSliderFlags_AlwaysClamp);
   const char* label = view.tsne ? tr("Recompute t-SNE") : tr("Compute t-SNE");
   next_in_row(button_width(label), skin.px(6));
-  if (ImGui::Button(label)) context.study = TsneStudy{view.look->matrix, static_cast<double>(view.perplexity)};
+  if (ImGui::Button(label)) context.study = TsneStudy{view.inspection->matrix, static_cast<double>(view.perplexity)};
   help_tooltip(trf("Exact t-SNE of the {} most frequent tokens, 1000 iterations, run between training steps. It can be "
                    "canceled above; the map can be used meanwhile.",
-                   grouped(most_tsne_pieces)),
+                   grouped(max_tsne_tokens)),
                skin);
 }
 
@@ -115,18 +115,18 @@ void draw_search(EmbeddingsView& view, const Skin& skin) {
                skin);
   if (view.matched != view.search) {
     view.matched = view.search;
-    view.matches = matching(*view.look->vocabulary, view.search);
+    view.matches = matching(*view.inspection->vocabulary, view.search);
   }
-  if (entered && !view.matches.empty()) click_piece(view, view.matches.front());
+  if (entered && !view.matches.empty()) click_token(view, view.matches.front());
 }
 
 // ---- the map
 
-void color_pieces(EmbeddingsView& view, const Theme& theme) {
-  const std::shared_ptr<const Vocabulary>& vocabulary = view.look->vocabulary;
-  if (!is_known(*vocabulary, view.color)) view.color = PieceColor::frequency;
+void color_tokens(EmbeddingsView& view, const Theme& theme) {
+  const std::shared_ptr<const Vocabulary>& vocabulary = view.inspection->vocabulary;
+  if (!is_known(*vocabulary, view.color)) view.color = TokenColor::frequency;
   if (view.colored == vocabulary && view.colored_by == view.color && view.colored_in == theme.name) return;
-  view.colors = piece_colors(*vocabulary, view.color, theme);
+  view.colors = token_colors(*vocabulary, view.color, theme);
   view.colored = vocabulary;
   view.colored_by = view.color;
   view.colored_in = theme.name;
@@ -167,16 +167,16 @@ void draw_arrow(Painter& paint, ImVec2 from, ImVec2 to, Color32 color, const Ski
 }
 
 // a → b, and c → the answer: alike when the analogy holds.
-void draw_analogy(Painter& paint, const ScatterFrame& frame, const EmbeddingLook& look, std::span<const ImVec2> points,
-                  const Skin& skin) {
-  const auto& [a, b, c] = look.analogy;
+void draw_analogy(Painter& paint, const ScatterFrame& frame, const EmbeddingResult& inspection,
+                  std::span<const ImVec2> points, const Skin& skin) {
+  const auto& [a, b, c] = inspection.analogy;
   if (a < 0 || b < 0 || c < 0) return;
   const auto at = [&](int id) {
     const auto index = static_cast<std::size_t>(id);
     return frame.at(index < points.size() ? points[index] : ImVec2{NAN, NAN});
   };
   draw_arrow(paint, at(a), at(b), skin.theme.accent, skin);
-  if (!look.answers.empty()) draw_arrow(paint, at(c), at(look.answers.front().id), skin.theme.accent, skin);
+  if (!inspection.answers.empty()) draw_arrow(paint, at(c), at(inspection.answers.front().id), skin.theme.accent, skin);
 }
 
 void draw_legend(const EmbeddingsView& view, ImVec2 low, const Skin& skin) {
@@ -189,11 +189,11 @@ void draw_legend(const EmbeddingsView& view, ImVec2 low, const Skin& skin) {
     y += line;
   };
   float y = low.y;
-  if (view.color != PieceColor::frequency) {
+  if (view.color != TokenColor::frequency) {
     for (const auto& [color, name] : color_keys(view.color, skin.theme)) entry(y, color, name);
     return entry(y, faded(skin.theme.text_dim, 0.35F), tr("unlabeled"));
   }
-  if (view.look->vocabulary->facts.empty())
+  if (view.inspection->vocabulary->facts.empty())
     return paint.text(font, low, skin.theme.text_dim, tr("no frequencies: the corpus could not be read"));
   std::array<Color32, 8> stops{};
   for (std::size_t i = 0; i < stops.size(); ++i)
@@ -204,19 +204,19 @@ void draw_legend(const EmbeddingsView& view, ImVec2 low, const Skin& skin) {
   paint.text(font, {low.x + rare + bar + skin.px(6), low.y}, skin.theme.text_dim, tr("frequent"));
 }
 
-void piece_tooltip(const EmbeddingsView& view, int id, const Skin& skin) {
-  const EmbeddingLook& look = *view.look;
-  bold_text(name_of(*look.vocabulary, id), skin);
-  dim_text(facts_text(look, id), skin);
+void token_cell_tooltip(const EmbeddingsView& view, int id, const Skin& skin) {
+  const EmbeddingResult& inspection = *view.inspection;
+  bold_text(name_of(*inspection.vocabulary, id), skin);
+  dim_text(facts_text(inspection, id), skin);
   if (!view.by_tsne) {
     const ImVec2 at = view.points.to[static_cast<std::size_t>(id)];
     dim_text(trf("(v \u2212 mean) \u00B7 axes = ({}, {})", number_text(static_cast<double>(at.x)),
                  number_text(static_cast<double>(at.y))),
              skin);
   }
-  const auto found = std::ranges::find(look.neighbours.nearest, id, &Neighbour::id);
-  if (found != look.neighbours.nearest.end())
-    dim_text(trf("cos with {} = {}", name_of(*look.vocabulary, look.chosen),
+  const auto found = std::ranges::find(inspection.neighbours.nearest, id, &Neighbour::id);
+  if (found != inspection.neighbours.nearest.end())
+    dim_text(trf("cos with {} = {}", name_of(*inspection.vocabulary, inspection.chosen),
                  number_text(static_cast<double>(found->cosine), 4)),
              skin);
   dim_text(view.slot >= 0 ? tr("click: use it as the next word of the analogy") : tr("click: list its neighbors"),
@@ -228,26 +228,26 @@ void push_unique(std::vector<int>& list, int id) {
 }
 
 // The chosen piece, the analogy with its answer, and what the search found.
-std::vector<int> marked_pieces(const EmbeddingsView& view) {
-  const EmbeddingLook& look = *view.look;
+std::vector<int> marked_tokens(const EmbeddingsView& view) {
+  const EmbeddingResult& inspection = *view.inspection;
   std::vector<int> marked;
-  push_unique(marked, look.chosen);
-  for (const int id : look.analogy) push_unique(marked, id);
-  if (!look.answers.empty()) push_unique(marked, look.answers.front().id);
+  push_unique(marked, inspection.chosen);
+  for (const int id : inspection.analogy) push_unique(marked, id);
+  if (!inspection.answers.empty()) push_unique(marked, inspection.answers.front().id);
   for (std::size_t i = 0; i < std::min(most_marked, view.matches.size()); ++i) push_unique(marked, view.matches[i]);
   return marked;
 }
 
 void draw_map(EmbeddingsView& view, ImVec2 size, const Skin& skin) {
-  const EmbeddingLook& look = *view.look;
+  const EmbeddingResult& inspection = *view.inspection;
   if (view.by_tsne && !view.tsne) {
     return draw_quiet_note(
         tr("Click \u201CCompute t-SNE\u201D above. It takes some seconds and runs in the background."), size, skin);
   }
-  color_pieces(view, skin.theme);
-  const std::vector<int> marked = marked_pieces(view);
+  color_tokens(view, skin.theme);
+  const std::vector<int> marked = marked_tokens(view);
   std::vector<int> important;
-  for (const Neighbour& neighbour : look.neighbours.nearest) important.push_back(neighbour.id);
+  for (const Neighbour& neighbour : inspection.neighbours.nearest) important.push_back(neighbour.id);
   const std::size_t near = important.size();
   for (const int id : view.important) {
     const auto end = important.begin() + static_cast<std::ptrdiff_t>(near);
@@ -257,7 +257,7 @@ void draw_map(EmbeddingsView& view, ImVec2 size, const Skin& skin) {
   std::erase_if(important, [&](int id) { return static_cast<std::size_t>(id) >= points.size(); });
   std::vector<int> marked_here = marked;
   std::erase_if(marked_here, [&](int id) { return static_cast<std::size_t>(id) >= points.size(); });
-  const std::array<double, 2> share = shares(*look.map, view.points.to);
+  const std::array<double, 2> share = shares(*inspection.map, view.points.to);
   const auto axis = [&](int which) {
     if (view.by_tsne) return std::string();
     return trf("axis {}: {:.1f} % of the variance", which + 1, 100 * share[static_cast<std::size_t>(which)]);
@@ -269,11 +269,13 @@ void draw_map(EmbeddingsView& view, ImVec2 size, const Skin& skin) {
   ScatterOptions options;
   options.points = points;
   options.colors = std::span(view.colors).first(points.size());
-  options.label = [&](int id) { return name_of(*look.vocabulary, id); };
+  options.label = [&](int id) { return name_of(*inspection.vocabulary, id); };
   options.marked = marked_here;
   options.important = important;
-  options.tooltip = [&](int id) { piece_tooltip(view, id, skin); };
-  options.under = [&](Painter& paint, const ScatterFrame& frame) { draw_analogy(paint, frame, look, points, skin); };
+  options.tooltip = [&](int id) { token_cell_tooltip(view, id, skin); };
+  options.under = [&](Painter& paint, const ScatterFrame& frame) {
+    draw_analogy(paint, frame, inspection, points, skin);
+  };
   options.x_axis = x_axis;
   options.y_axis = y_axis;
   options.radius = points.size() > 600 ? 2.6F : 3.5F;
@@ -281,10 +283,10 @@ void draw_map(EmbeddingsView& view, ImVec2 size, const Skin& skin) {
   const ScatterResult result =
       draw_scatter("map", options, view.by_tsne ? view.tsne_scatter : view.scatter, size, skin);
   const float lines =
-      view.color == PieceColor::frequency ? 1 : static_cast<float>(color_keys(view.color, skin.theme).size() + 1);
+      view.color == TokenColor::frequency ? 1 : static_cast<float>(color_keys(view.color, skin.theme).size() + 1);
   const float height = lines * (font_size(skin.fonts.small) + skin.px(2));
   draw_legend(view, {low.x + skin.px(8), low.y + size.y - height - skin.px(6)}, skin);
-  if (result.clicked >= 0) click_piece(view, result.clicked);
+  if (result.clicked >= 0) click_token(view, result.clicked);
 }
 
 }  // namespace

@@ -36,17 +36,17 @@ struct ColorKey {  // a line of the legend
 };
 
 // One a piece.
-std::vector<Color32> piece_colors(const Vocabulary& vocabulary, PieceColor by, const Theme& theme);
+std::vector<Color32> token_colors(const Vocabulary& vocabulary, TokenColor by, const Theme& theme);
 // Of frequency: none, it is a gradient from rare to frequent.
-std::vector<ColorKey> color_keys(PieceColor by, const Theme& theme);
+std::vector<ColorKey> color_keys(TokenColor by, const Theme& theme);
 // Whether the corpus tells that.
-bool is_known(const Vocabulary& vocabulary, PieceColor by);
+bool is_known(const Vocabulary& vocabulary, TokenColor by);
 Color32 frequency_color(double share, const Theme& theme);
 
 // What is known of a piece, a line each.
-std::string facts_text(const EmbeddingLook& look, int id);
+std::string facts_text(const EmbeddingResult& inspection, int id);
 
 // "2nd of 1 999"… the wording of a cosine: formula and number.
-std::string cosine_text(const EmbeddingLook& look, int id, float cosine);
+std::string cosine_text(const EmbeddingResult& inspection, int id, float cosine);
 
 }  // namespace attnscope

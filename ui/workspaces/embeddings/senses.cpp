@@ -21,7 +21,7 @@ Color32 group_color(int group, const Theme& theme) {
   return theme.series[static_cast<std::size_t>(group) % theme.series.size()];
 }
 
-void look_at(SensesView& view, const std::string& word) {
+void inspect(SensesView& view, const std::string& word) {
   view.typed = view.word = word;
 }
 
@@ -37,24 +37,24 @@ void draw_word(SensesView& view, bool& searching, const Skin& skin) {
   ImGui::InputTextWithHint("##word", tr("a word"), &view.typed, ImGuiInputTextFlags_EnterReturnsTrue);
   if (ImGui::IsItemDeactivatedAfterEdit() && !view.typed.empty()) view.word = view.typed;
   help_tooltip(tr("Press Enter to search for it."), skin);
-  if (view.look)
-    for (const std::string& word : view.look->suggestions)
+  if (view.inspection)
+    for (const std::string& word : view.inspection->suggestions)
       if (draw_choice(word.c_str(), word == view.word, tr("Shows this word, which has several senses in the corpus."),
                       skin))
-        look_at(view, word);
+        inspect(view, word);
   end_choices();
 }
 
-void draw_groups(const SenseLook& look, const Skin& skin) {
-  std::vector<int> counts(look.groups.size());
-  for (const Occurrence& occurrence : look.occurrences) ++counts[static_cast<std::size_t>(occurrence.group)];
+void draw_groups(const SenseResult& inspection, const Skin& skin) {
+  std::vector<int> counts(inspection.groups.size());
+  for (const Occurrence& occurrence : inspection.occurrences) ++counts[static_cast<std::size_t>(occurrence.group)];
   const std::string words =
-      trf("{} sentences, colored by {}{}", look.occurrences.size(), look.grouped_by,
-          look.lowered ? tr("; the word is lowercased in all, so that it is a single token") : "");
+      trf("{} sentences, colored by {}{}", inspection.occurrences.size(), inspection.grouped_by,
+          inspection.lowered ? tr("; the word is lowercased in all, so that it is a single token") : "");
   small_text(skin.theme.text_dim, words, skin);
   const WithFont small(skin.fonts.small);
-  for (std::size_t group = 0; group < look.groups.size(); ++group) {
-    const std::string name = fmt::format("{} ({})", look.groups[group], counts[group]);
+  for (std::size_t group = 0; group < inspection.groups.size(); ++group) {
+    const std::string name = fmt::format("{} ({})", inspection.groups[group], counts[group]);
     const float dot = skin.px(9);
     if (group > 0) next_in_row(ImGui::CalcTextSize(name.c_str()).x + dot + skin.px(6), skin.px(14));
     Painter paint(skin);
@@ -68,9 +68,9 @@ void draw_groups(const SenseLook& look, const Skin& skin) {
   }
 }
 
-void occurrence_tooltip(const SenseLook& look, const Occurrence& occurrence, const Skin& skin) {
+void occurrence_tooltip(const SenseResult& inspection, const Occurrence& occurrence, const Skin& skin) {
   ImGui::PushTextWrapPos(skin.px(380));
-  bold_text(look.groups[static_cast<std::size_t>(occurrence.group)], skin);
+  bold_text(inspection.groups[static_cast<std::size_t>(occurrence.group)], skin);
   plain_text(occurrence.sentence);
   if (!occurrence.translation.empty()) colored_text(skin.theme.text_dim, occurrence.translation);
   ImGui::PopTextWrapPos();
@@ -94,12 +94,12 @@ void draw_separation(const SenseLayer& layer, float width, const Skin& skin) {
   ImGui::Dummy({width, height});
 }
 
-int draw_layer(const SenseLook& look, std::size_t at, SensesView& view, ImVec2 size, const Skin& skin) {
-  const SenseLayer& layer = look.layers[at];
+int draw_layer(const SenseResult& inspection, std::size_t at, SensesView& view, ImVec2 size, const Skin& skin) {
+  const SenseLayer& layer = inspection.layers[at];
   ImGui::BeginChild(static_cast<ImGuiID>(at + 1), size, false, ImGuiWindowFlags_NoScrollbar);
   draw_separation(layer, size.x, skin);
   std::vector<Color32> colors;
-  for (const Occurrence& occurrence : look.occurrences)
+  for (const Occurrence& occurrence : inspection.occurrences)
     colors.push_back(faded(group_color(occurrence.group, skin.theme), 0.85F));
   std::vector<int> marked;
   if (view.pointed >= 0 && view.pointed < static_cast<int>(colors.size())) marked.push_back(view.pointed);
@@ -113,16 +113,18 @@ int draw_layer(const SenseLook& look, std::size_t at, SensesView& view, ImVec2 s
   options.x_axis = x_axis;
   options.y_axis = y_axis;
   options.radius = 4;
-  options.tooltip = [&](int row) { occurrence_tooltip(look, look.occurrences[static_cast<std::size_t>(row)], skin); };
+  options.tooltip = [&](int row) {
+    occurrence_tooltip(inspection, inspection.occurrences[static_cast<std::size_t>(row)], skin);
+  };
   const int hovered = draw_scatter("layer", options, view.scatters[at], {0, 0}, skin).hovered;
   ImGui::EndChild();
   return hovered;
 }
 
 // As many beside one another as have room.
-void draw_layers(const SenseLook& look, SensesView& view, const Skin& skin) {
+void draw_layers(const SenseResult& inspection, SensesView& view, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const int count = static_cast<int>(look.layers.size());
+  const int count = static_cast<int>(inspection.layers.size());
   const float gap = skin.px(12);
   const int fitting = std::max(1, static_cast<int>((room.x + gap) / (skin.px(150) + gap)));
   const int rows = (count + fitting - 1) / fitting;
@@ -134,7 +136,7 @@ void draw_layers(const SenseLook& look, SensesView& view, const Skin& skin) {
   int hovered = -1;
   for (int i = 0; i < count; ++i) {
     if (i % cols != 0) ImGui::SameLine(0, gap);
-    hovered = std::max(hovered, draw_layer(look, static_cast<std::size_t>(i), view, size, skin));
+    hovered = std::max(hovered, draw_layer(inspection, static_cast<std::size_t>(i), view, size, skin));
   }
   view.pointed = hovered;
   ImGui::EndChild();
@@ -147,11 +149,11 @@ void draw_senses(WorkspaceContext& context, EmbeddingsView& view) {
   SensesView& senses = view.senses;
   draw_word(senses, view.searching, skin);
   const auto room = [] { return ImGui::GetContentRegionAvail(); };
-  if (!senses.look || senses.look->word != senses.word)
+  if (!senses.inspection || senses.inspection->word != senses.word)
     return draw_quiet_note(tr("Searching the corpus…"), room(), skin);
-  if (!senses.look->problem.empty()) return draw_quiet_note(senses.look->problem.c_str(), room(), skin);
-  draw_groups(*senses.look, skin);
-  draw_layers(*senses.look, senses, skin);
+  if (!senses.inspection->problem.empty()) return draw_quiet_note(senses.inspection->problem.c_str(), room(), skin);
+  draw_groups(*senses.inspection, skin);
+  draw_layers(*senses.inspection, senses, skin);
 }
 
 }  // namespace attnscope

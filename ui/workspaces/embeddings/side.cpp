@@ -19,7 +19,7 @@ namespace {
 // ---- lists of pieces
 
 // A line: how near, as number and bar, and the piece, which can be clicked.
-void draw_neighbour(const EmbeddingLook& look, const Neighbour& neighbour, int rank, EmbeddingsView& view,
+void draw_neighbour(const EmbeddingResult& inspection, const Neighbour& neighbour, int rank, EmbeddingsView& view,
                     const Skin& skin) {
   const WithFont mono(skin.fonts.mono);
   const ImVec2 corner = ImGui::GetCursorScreenPos();
@@ -29,36 +29,37 @@ void draw_neighbour(const EmbeddingLook& look, const Neighbour& neighbour, int r
   paint.filled_rect(corner, {corner.x + full, corner.y + line}, faded(skin.theme.accent, 0.18F), skin.px(2));
   ImGui::PushID(rank);
   ImGui::PushID(neighbour.id);
-  if (ImGui::Selectable("##piece", false, 0, {width, line})) click_piece(view, neighbour.id);
+  if (ImGui::Selectable("##piece", false, 0, {width, line})) click_token(view, neighbour.id);
   ImGui::PopID();
   ImGui::PopID();
   if (ImGui::IsItemHovered()) {
     ImGui::BeginTooltip();
-    plain_text(cosine_text(look, neighbour.id, neighbour.cosine));
+    plain_text(cosine_text(inspection, neighbour.id, neighbour.cosine));
     ImGui::EndTooltip();
   }
   const std::string number = number_text(static_cast<double>(neighbour.cosine), 3);
   paint.text(skin.fonts.mono, corner, skin.theme.text_dim, number);
   const float left = text_size(skin.fonts.mono, "−0.000 ").x;
   paint.text(skin.fonts.mono, {corner.x + left, corner.y}, skin.theme.text,
-             shortened(skin.fonts.mono, name_of(*look.vocabulary, neighbour.id), width - left));
+             shortened(skin.fonts.mono, name_of(*inspection.vocabulary, neighbour.id), width - left));
 }
 
-void draw_list(const EmbeddingLook& look, std::span<const Neighbour> list, EmbeddingsView& view, const Skin& skin) {
+void draw_list(const EmbeddingResult& inspection, std::span<const Neighbour> list, EmbeddingsView& view,
+               const Skin& skin) {
   int rank = 0;
-  for (const Neighbour& neighbour : list) draw_neighbour(look, neighbour, rank++, view, skin);
+  for (const Neighbour& neighbour : list) draw_neighbour(inspection, neighbour, rank++, view, skin);
 }
 
 // ---- the chosen piece
 
-void draw_earlier_choice(const EmbeddingLook& look, EmbeddingsView& view, const Skin& skin) {
+void draw_earlier_choice(const EmbeddingResult& inspection, EmbeddingsView& view, const Skin& skin) {
   ImGui::SetNextItemWidth(-1);
-  const std::string shown = trf("step {}", grouped(look.earlier.step));
+  const std::string shown = trf("step {}", grouped(inspection.earlier.step));
   const WithFont small(skin.fonts.small);
   if (begin_combo("##earlier", shown)) {
-    for (const std::int64_t step : look.recorded_steps) {
-      if (step >= look.step) break;
-      if (ImGui::Selectable(trf("step {}", grouped(step)).c_str(), step == look.earlier.step))
+    for (const std::int64_t step : inspection.recorded_steps) {
+      if (step >= inspection.step) break;
+      if (ImGui::Selectable(trf("step {}", grouped(step)).c_str(), step == inspection.earlier.step))
         view.wanted.earlier = step;
     }
     ImGui::EndCombo();
@@ -66,41 +67,42 @@ void draw_earlier_choice(const EmbeddingLook& look, EmbeddingsView& view, const 
   help_tooltip(tr("A recorded step to compare with."), skin);
 }
 
-void draw_chosen(const EmbeddingLook& look, EmbeddingsView& view, const Skin& skin) {
+void draw_chosen(const EmbeddingResult& inspection, EmbeddingsView& view, const Skin& skin) {
   if (view.wanted.chosen.empty()) {
     return small_text(skin.theme.text_dim, tr("Click a token, or search for one, to list its neighbors here."), skin);
   }
   bold_text(view.wanted.chosen, skin);
-  if (look.chosen < 0 || !look.chosen_problem.empty()) return small_text(skin.theme.warning, look.chosen_problem, skin);
-  help_tooltip(facts_text(look, look.chosen), skin);
+  if (inspection.chosen < 0 || !inspection.chosen_problem.empty())
+    return small_text(skin.theme.warning, inspection.chosen_problem, skin);
+  help_tooltip(facts_text(inspection, inspection.chosen), skin);
   ImGui::SameLine(0, skin.px(8));
   quiet_words(tr("neighbors by cosine"),
               trf("cos(x, y) = x\u00B7y / (\u2016x\u2016 \u2016y\u2016) with every other token, in all {} dimensions "
                   "and not on the map.",
-                  look.width),
+                  inspection.width),
               skin);
-  const bool beside = !look.earlier.nearest.empty();
+  const bool beside = !inspection.earlier.nearest.empty();
   if (!beside) {
-    draw_list(look, look.neighbours.nearest, view, skin);
+    draw_list(inspection, inspection.neighbours.nearest, view, skin);
     const char* none =
-        look.recorded_steps.empty()
+        inspection.recorded_steps.empty()
             ? tr("Train to compare with an earlier step; embeddings are recorded with the attention maps.")
             : tr("There is no earlier recorded step to compare with.");
     return small_text(skin.theme.text_dim, none, skin);
   }
   if (!ImGui::BeginTable("neighbours", 2, ImGuiTableFlags_SizingStretchSame)) return;
   ImGui::TableNextColumn();
-  small_text(skin.theme.text_dim, trf("step {}{}", grouped(look.step), look.recorded ? tr(", recorded") : tr(", now")),
-             skin);
+  small_text(skin.theme.text_dim,
+             trf("step {}{}", grouped(inspection.step), inspection.recorded ? tr(", recorded") : tr(", now")), skin);
   ImGui::TableNextColumn();
-  draw_earlier_choice(look, view, skin);
+  draw_earlier_choice(inspection, view, skin);
   ImGui::TableNextColumn();
   ImGui::PushID("now");
-  draw_list(look, look.neighbours.nearest, view, skin);
+  draw_list(inspection, inspection.neighbours.nearest, view, skin);
   ImGui::PopID();
   ImGui::TableNextColumn();
   ImGui::PushID("earlier");
-  draw_list(look, look.earlier.nearest, view, skin);
+  draw_list(inspection, inspection.earlier.nearest, view, skin);
   ImGui::PopID();
   ImGui::EndTable();
 }
@@ -144,7 +146,7 @@ void draw_analogy_words(EmbeddingsView& view, const Skin& skin) {
   dim_text(tr("is to ?"), skin);
 }
 
-void draw_analogy(const EmbeddingLook& look, EmbeddingsView& view, const Skin& skin) {
+void draw_analogy(const EmbeddingResult& inspection, EmbeddingsView& view, const Skin& skin) {
   bold_text(tr("Analogy"), skin);
   ImGui::SameLine(0, skin.px(8));
   quiet_words(tr("nearest to b \u2212 a + c"),
@@ -156,20 +158,20 @@ void draw_analogy(const EmbeddingLook& look, EmbeddingsView& view, const Skin& s
                   tr("The next three tokens that you click become a, b and c."), skin))
     view.slot = view.slot < 0 ? 0 : -1;
   end_choices();
-  if (!look.analogy_problem.empty()) return small_text(skin.theme.warning, look.analogy_problem, skin);
+  if (!inspection.analogy_problem.empty()) return small_text(skin.theme.warning, inspection.analogy_problem, skin);
   ImGui::PushID("analogy");
   const std::size_t most = 5;
-  draw_list(look, std::span(look.answers).first(std::min(most, look.answers.size())), view, skin);
+  draw_list(inspection, std::span(inspection.answers).first(std::min(most, inspection.answers.size())), view, skin);
   ImGui::PopID();
 }
 
 }  // namespace
 
 void draw_embedding_side(EmbeddingsView& view, const Skin& skin) {
-  const EmbeddingLook& look = *view.look;
-  draw_chosen(look, view, skin);
+  const EmbeddingResult& inspection = *view.inspection;
+  draw_chosen(inspection, view, skin);
   ImGui::Dummy({1, skin.px(6)});
-  draw_analogy(look, view, skin);
+  draw_analogy(inspection, view, skin);
 }
 
 }  // namespace attnscope

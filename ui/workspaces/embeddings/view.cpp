@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "measures/embedding_measures.h"
-#include "measures/matrix_algebra.h"
+#include "analysis/embedding_measures.h"
+#include "analysis/matrix_algebra.h"
 #include "plain/clamped.h"
 
 namespace attnscope {
@@ -28,19 +28,19 @@ std::vector<ImVec2> points_of(const Matrix& matrix) {
   return points;
 }
 
-bool is_word(const std::string& piece) {
-  return piece.starts_with(word_mark) && piece.size() > word_mark.size() + 1;
+bool is_word(const std::string& token) {
+  return token.starts_with(word_mark) && token.size() > word_mark.size() + 1;
 }
 
 // Words before parts of words, the frequent ones first.
 std::vector<int> by_importance(const Vocabulary& vocabulary) {
   std::vector<int> ids;
-  for (int id = 0; id < static_cast<int>(vocabulary.pieces.size()); ++id) ids.push_back(id);
+  for (int id = 0; id < static_cast<int>(vocabulary.tokens.size()); ++id) ids.push_back(id);
   const auto rank = [&](int id) {
     const auto at = static_cast<std::size_t>(id);
     const std::int64_t count = vocabulary.facts.empty() ? -id : vocabulary.facts[at].count;
     const bool known = !vocabulary.facts.empty() && vocabulary.facts[at].word.kind != WordKind::unknown;
-    return std::tuple(known, is_word(vocabulary.pieces[at]), count);
+    return std::tuple(known, is_word(vocabulary.tokens[at]), count);
   };
   std::ranges::stable_sort(ids, std::ranges::greater(), rank);
   return ids;
@@ -49,39 +49,42 @@ std::vector<int> by_importance(const Vocabulary& vocabulary) {
 // What a first glance should show: the king and his kind, where the vocabulary has them.
 void begin(EmbeddingsView& view) {
   view.begun = true;
-  const Vocabulary& vocabulary = *view.look->vocabulary;
-  if (find_piece(vocabulary, "king") >= 0) {
+  const Vocabulary& vocabulary = *view.inspection->vocabulary;
+  if (find_token(vocabulary, "king") >= 0) {
     view.wanted.chosen = "king";
   } else {
-    choose_piece(view, view.important.empty() ? -1 : view.important.front());
+    choose_token(view, view.important.empty() ? -1 : view.important.front());
   }
   const std::array<std::string, 3> analogy = {"man", "king", "woman"};
-  const auto is_there = [&](const std::string& word) { return find_piece(vocabulary, word) >= 0; };
+  const auto is_there = [&](const std::string& word) { return find_token(vocabulary, word) >= 0; };
   if (std::ranges::all_of(analogy, is_there)) view.wanted.analogy = analogy;
-  if (vocabulary.knows_words) view.color = PieceColor::gender;
+  if (vocabulary.knows_words) view.color = TokenColor::gender;
 }
 
-void take_embeddings(EmbeddingsView& view, const std::shared_ptr<const EmbeddingLook>& look, double time) {
-  if (view.look == look) return;
-  const bool other_matrix = view.look && (view.look->matrix != look->matrix || view.look->width != look->width);
-  if (!view.look || view.look->vocabulary != look->vocabulary) view.important = by_importance(*look->vocabulary);
-  view.look = look;
+void take_embeddings(EmbeddingsView& view, const std::shared_ptr<const EmbeddingResult>& inspection, double time) {
+  if (view.inspection == inspection) return;
+  const bool other_matrix =
+      view.inspection && (view.inspection->matrix != inspection->matrix || view.inspection->width != inspection->width);
+  if (!view.inspection || view.inspection->vocabulary != inspection->vocabulary)
+    view.important = by_importance(*inspection->vocabulary);
+  view.inspection = inspection;
   ++view.apart_version;
   if (!view.begun) begin(view);
-  if (view.map == look->map) return;
-  view.map = look->map;
+  if (view.map == inspection->map) return;
+  view.map = inspection->map;
   if (other_matrix || !view.map) view.points = {};
   if (view.map) view.points.go_to(view.map->points, time);
 }
 
-void take_senses(SensesView& view, const std::shared_ptr<const SenseLook>& look, double time) {
-  if (view.look == look) return;
-  const bool same = view.look && view.look->word == look->word && view.look->layers.size() == look->layers.size();
+void take_senses(SensesView& view, const std::shared_ptr<const SenseResult>& inspection, double time) {
+  if (view.inspection == inspection) return;
+  const bool same = view.inspection && view.inspection->word == inspection->word &&
+                    view.inspection->layers.size() == inspection->layers.size();
   if (!same) view.layers = {};
-  view.look = look;
-  view.layers.resize(look->layers.size());
-  view.scatters.resize(look->layers.size());
-  for (std::size_t i = 0; i < look->layers.size(); ++i) view.layers[i].go_to(look->layers[i].points, time);
+  view.inspection = inspection;
+  view.layers.resize(inspection->layers.size());
+  view.scatters.resize(inspection->layers.size());
+  for (std::size_t i = 0; i < inspection->layers.size(); ++i) view.layers[i].go_to(inspection->layers[i].points, time);
 }
 
 }  // namespace
@@ -103,10 +106,10 @@ void MovingPoints::advance(double time) {
   if (share >= 1) began = -1;
 }
 
-void take_look(EmbeddingsView& view, const Snapshot* live, double time) {
+void take_inspection(EmbeddingsView& view, const Snapshot* live, double time) {
   if (live && live->run != view.run) {  // pieces are others; what was typed stays
     view.run = live->run;
-    view.look.reset();
+    view.inspection.reset();
     view.map.reset();
     view.points = {};
     view.scatter = view.tsne_scatter = {};
@@ -114,7 +117,7 @@ void take_look(EmbeddingsView& view, const Snapshot* live, double time) {
     view.tsne.reset();
     view.by_tsne = false;
     view.begun = false;
-    view.senses.look.reset();
+    view.senses.inspection.reset();
     view.senses.layers.clear();
   }
   if (live && live->embeddings) take_embeddings(view, live->embeddings, time);
@@ -137,29 +140,29 @@ void take_tsne(EmbeddingsView& view, const TsneMap& map, std::uint64_t run) {
   }
 }
 
-void choose_piece(EmbeddingsView& view, int id) {
-  const bool none = id < 0 || !view.look || id >= static_cast<int>(view.look->vocabulary->pieces.size());
-  view.wanted.chosen = none ? std::string() : name_of(*view.look->vocabulary, id);
+void choose_token(EmbeddingsView& view, int id) {
+  const bool none = id < 0 || !view.inspection || id >= static_cast<int>(view.inspection->vocabulary->tokens.size());
+  view.wanted.chosen = none ? std::string() : name_of(*view.inspection->vocabulary, id);
 }
 
-void click_piece(EmbeddingsView& view, int id) {
-  if (view.slot < 0 || id < 0) return choose_piece(view, id);
-  view.wanted.analogy[static_cast<std::size_t>(view.slot)] = name_of(*view.look->vocabulary, id);
+void click_token(EmbeddingsView& view, int id) {
+  if (view.slot < 0 || id < 0) return choose_token(view, id);
+  view.wanted.analogy[static_cast<std::size_t>(view.slot)] = name_of(*view.inspection->vocabulary, id);
   view.slot = view.slot == 2 ? -1 : view.slot + 1;
 }
 
 std::string name_of(const Vocabulary& vocabulary, int id) {
-  return piece_name(vocabulary.pieces[static_cast<std::size_t>(id)]);
+  return token_name(vocabulary.tokens[static_cast<std::size_t>(id)]);
 }
 
 std::vector<int> matching(const Vocabulary& vocabulary, const std::string& text) {
   std::vector<int> begin, inside;
   if (text.empty()) return begin;
-  for (int id = 0; id < static_cast<int>(vocabulary.pieces.size()); ++id) {
-    const std::size_t at = without_mark(vocabulary.pieces[static_cast<std::size_t>(id)]).find(text);
+  for (int id = 0; id < static_cast<int>(vocabulary.tokens.size()); ++id) {
+    const std::size_t at = without_mark(vocabulary.tokens[static_cast<std::size_t>(id)]).find(text);
     if (at != std::string_view::npos) (at == 0 ? begin : inside).push_back(id);
   }
-  const auto length = [&](int id) { return vocabulary.pieces[static_cast<std::size_t>(id)].size(); };
+  const auto length = [&](int id) { return vocabulary.tokens[static_cast<std::size_t>(id)].size(); };
   std::ranges::stable_sort(begin, {}, length);
   begin.insert(begin.end(), inside.begin(), inside.end());
   return begin;

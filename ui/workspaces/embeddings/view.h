@@ -22,7 +22,7 @@ namespace attnscope {
 enum class EmbeddingsMode { map, senses, distances };
 
 // What the pieces are coloured by.
-enum class PieceColor { frequency, language, kind, gender, number };
+enum class TokenColor { frequency, language, kind, gender, number };
 
 // Points on their way from where they stood to where they belong.
 struct MovingPoints {
@@ -39,7 +39,7 @@ struct MovingPoints {
 struct SensesView {
   std::string word = "it";
   std::string typed = "it";
-  std::shared_ptr<const SenseLook> look;  // the newest
+  std::shared_ptr<const SenseResult> inspection;  // the newest
   std::vector<MovingPoints> layers;
   std::vector<ScatterView> scatters;
   int pointed = -1;  // occurrence, in all layers
@@ -48,7 +48,7 @@ struct SensesView {
 struct EmbeddingsView {
   EmbeddingsMode mode = EmbeddingsMode::map;
   EmbeddingsWanted wanted;
-  PieceColor color = PieceColor::frequency;
+  TokenColor color = TokenColor::frequency;
   std::string search;
   bool searching = false;  // the field is to be given the keyboard
   int slot = -1;           // of the analogy, which the next piece clicked fills; −1: clicks choose
@@ -56,13 +56,13 @@ struct EmbeddingsView {
 
   // ---- what was answered
   std::uint64_t run = 0;  // of all below
-  std::shared_ptr<const EmbeddingLook> look;
+  std::shared_ptr<const EmbeddingResult> inspection;
   std::shared_ptr<const EmbeddingMap> map;  // that the points below were made from
   MovingPoints points;
   ScatterView scatter;
   std::vector<Color32> colors;  // one a piece, of these pieces, by that and in that theme
   std::shared_ptr<const Vocabulary> colored;
-  PieceColor colored_by = PieceColor::frequency;
+  TokenColor colored_by = TokenColor::frequency;
   ThemeName colored_in = ThemeName::dark;
   std::vector<int> important;  // pieces, those that are labelled first before the others
   std::vector<int> matches;    // of the search
@@ -81,17 +81,17 @@ struct EmbeddingsView {
 };
 
 // Takes what the newest look has of all this, if anything.
-void take_look(EmbeddingsView& view, const Snapshot* live, double time);
+void take_inspection(EmbeddingsView& view, const Snapshot* live, double time);
 
 void take_tsne(EmbeddingsView& view, const TsneMap& map, std::uint64_t run);
 
 // The neighbours of that piece are wanted; −1: of none.
-void choose_piece(EmbeddingsView& view, int id);
+void choose_token(EmbeddingsView& view, int id);
 
 // A click on a piece: fills the analogy's next place, or chooses it.
-void click_piece(EmbeddingsView& view, int id);
+void click_token(EmbeddingsView& view, int id);
 
-// piece_name
+// token_name
 std::string name_of(const Vocabulary& vocabulary, int id);
 
 // Pieces that have the text in them, those that begin with it first.

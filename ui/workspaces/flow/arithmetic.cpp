@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/head_stages.h"
 #include "base/translation.h"
-#include "measures/head_stages.h"
 #include "workspaces/flow/flow.h"
 
 namespace attnscope {

@@ -36,12 +36,12 @@ bool is_special(const BatchSide& side, int row, int col) {
   return side.id(row, col) < 3;
 }
 
-std::string shown_piece(const BatchSide& side, int row, int col) {
-  const std::string& piece = side.piece(row, col);
-  return piece.empty() ? "<pad>" : std::string(without_mark(piece));
+std::string shown_token(const BatchSide& side, int row, int col) {
+  const std::string& token = side.token(row, col);
+  return token.empty() ? "<pad>" : std::string(without_mark(token));
 }
 
-void refresh(BatchView& view, const std::shared_ptr<const BatchLook>& batch) {
+void refresh(BatchView& view, const std::shared_ptr<const BatchInspection>& batch) {
   if (view.batch == batch) return;
   view.batch = batch;
   ++view.version;
@@ -111,7 +111,7 @@ class Pieces {
     if (side_.is_padding(row, col))
       ImGui::SetTooltip(tr("padding: this row has %d tokens, the longest %d"), side_.length(row), side_.cols);
     else
-      ImGui::SetTooltip(tr("%s, id %d\npair %d, position %d"), shown_piece(side_, row, col).c_str(), side_.id(row, col),
+      ImGui::SetTooltip(tr("%s, id %d\npair %d, position %d"), shown_token(side_, row, col).c_str(), side_.id(row, col),
                         row + 1, col);
   }
 
@@ -126,7 +126,7 @@ class Pieces {
       const float x = at.x + cell.x * static_cast<float>(col);
       const Color32 color = is_special(side_, row, col) ? skin_.theme.accent : skin_.theme.text;
       paint.text(font, {x + skin_.px(1), at.y + skin_.px(1)}, color,
-                 letters_that_fit(font, shown_piece(side_, row, col), room));
+                 letters_that_fit(font, shown_token(side_, row, col), room));
     }
     if (length < side_.cols) {
       const ImVec2 low{at.x + cell.x * static_cast<float>(length), at.y + 1};
@@ -178,7 +178,7 @@ std::string mask_meaning(int cell, bool padded_query) {
 
 class Mask {
  public:
-  Mask(const BatchLook& batch, const BatchView& view, const Skin& skin)
+  Mask(const BatchInspection& batch, const BatchView& view, const Skin& skin)
       : skin_(skin),
         queries_(view.mask == BatchMask::encoder ? batch.source : batch.target_in),
         keys_(view.mask == BatchMask::decoder ? batch.target_in : batch.source),
@@ -224,7 +224,7 @@ class Mask {
   }
 
  private:
-  std::string named(const BatchSide& side, int col) const { return shown_piece(side, row_, col); }
+  std::string named(const BatchSide& side, int col) const { return shown_token(side, row_, col); }
 
   Color32 color(int cell) const {
     const Theme& theme = skin_.theme;
@@ -243,7 +243,7 @@ class Mask {
   Matrix cells_;
 };
 
-void draw_masks(const BatchLook& batch, BatchView& view, TextureStore& textures, const Skin& skin) {
+void draw_masks(const BatchInspection& batch, BatchView& view, TextureStore& textures, const Skin& skin) {
   const bool pairs = batch.source.rows > 0;
   bold_text(tr("Attention mask"), skin);
   ImGui::SameLine(0, skin.px(8));
@@ -280,7 +280,7 @@ void draw_share(const char* name, double share, Color32 color, const Skin& skin)
              skin.theme.text_dim, text);
 }
 
-void draw_padding(const BatchLook& batch, const Skin& skin) {
+void draw_padding(const BatchInspection& batch, const Skin& skin) {
   bold_text(tr("Share of padding"), skin);
   help_tooltip(tr("Share of padding in source and target over the first epoch. “Length bucketing” in the setup column "
                   "decides which pairs share a batch. When a Transformer trains on a CPU, padding is skipped; "
@@ -295,7 +295,7 @@ void draw_padding(const BatchLook& batch, const Skin& skin) {
 
 // ---- the smoothed target of one position
 
-void draw_smoothing(const BatchLook& batch, BatchView& view, const Skin& skin) {
+void draw_smoothing(const BatchInspection& batch, BatchView& view, const Skin& skin) {
   const int row = std::min(view.row, batch.target_out.rows - 1);
   const int position = std::min(view.position, batch.target_out.cols - 1);
   const int id = batch.target_out.id(row, position);
@@ -310,15 +310,15 @@ void draw_smoothing(const BatchLook& batch, BatchView& view, const Skin& skin) {
   const SmoothedTarget target = smoothed_target(batch.label_smoothing, batch.num_outputs);
   small_text(skin.theme.text_dim,
              trf("pair {}, position {}: “{}”\n1 − ε + ε/V = {:.5f}\neach of the other of {} {}: ε/V = {:.2g}{}",
-                 row + 1, position, without_mark(batch.target_out.piece(row, position)), target.right,
+                 row + 1, position, without_mark(batch.target_out.token(row, position)), target.right,
                  grouped(batch.num_outputs), batch.first_output > 0 ? tr("labels") : tr("tokens"), target.other,
                  batch.label_smoothing == 0 ? tr(" (label smoothing is 0)") : ""),
              skin);
   if (view.smoothed_id != id) {
     view.smoothed = {};
-    for (std::int64_t piece = batch.first_output; piece < batch.first_output + batch.num_outputs; ++piece) {
-      view.smoothed.x.push_back(static_cast<double>(piece));
-      view.smoothed.y.push_back(piece == id ? target.right : target.other);
+    for (std::int64_t token = batch.first_output; token < batch.first_output + batch.num_outputs; ++token) {
+      view.smoothed.x.push_back(static_cast<double>(token));
+      view.smoothed.y.push_back(token == id ? target.right : target.other);
     }
     view.smoothed_id = id;
   }
@@ -337,30 +337,30 @@ void draw_smoothing(const BatchLook& batch, BatchView& view, const Skin& skin) {
 // ---- dropout
 
 // The pieces of the first row, once for each head of a matrix that has them below one another.
-std::vector<std::string> dropout_rows(const BatchLook& batch, const DropoutPlace& place) {
+std::vector<std::string> dropout_rows(const BatchInspection& batch, const DropoutPlace& place) {
   const BatchSide& side = place.of_target ? batch.target_in : batch.source;
   const int length = side.length(0);
   const int heads = length > 0 ? std::max(1, batch.kept.rows / length) : 1;
   std::vector<std::string> labels;
   for (int head = 0; head < heads; ++head) {
     for (int col = 0; col < length; ++col) {
-      const std::string piece = shown_piece(side, 0, col);
-      labels.push_back(heads > 1 ? fmt::format("{}: {}", head + 1, piece) : piece);
+      const std::string token = shown_token(side, 0, col);
+      labels.push_back(heads > 1 ? fmt::format("{}: {}", head + 1, token) : token);
     }
   }
   return labels;
 }
 
-std::vector<std::string> dropout_columns(const BatchLook& batch, const DropoutPlace& place) {
+std::vector<std::string> dropout_columns(const BatchInspection& batch, const DropoutPlace& place) {
   using Columns = DropoutPlace::Columns;
   if (place.columns != Columns::source && place.columns != Columns::target) return {};
   const BatchSide& side = place.columns == Columns::source ? batch.source : batch.target_in;
   std::vector<std::string> labels;
-  for (int col = 0; col < side.length(0); ++col) labels.push_back(shown_piece(side, 0, col));
+  for (int col = 0; col < side.length(0); ++col) labels.push_back(shown_token(side, 0, col));
   return labels;
 }
 
-void choose_dropout(const BatchLook& batch, BatchView& view) {
+void choose_dropout(const BatchInspection& batch, BatchView& view) {
   const DropoutPlace& shown = batch.dropout_places[static_cast<std::size_t>(batch.asked.dropout_place)];
   ImGui::SetNextItemWidth(-1);
   if (!begin_combo("##dropout", shown.name, ImGuiComboFlags_HeightLarge)) return;
@@ -375,13 +375,13 @@ void choose_dropout(const BatchLook& batch, BatchView& view) {
 // What is multiplied in that cell, in words.
 std::string dropout_cell(const DropoutPlace& place, const std::vector<std::string>& rows,
                          const std::vector<std::string>& columns, int row, int col) {
-  const std::string& piece = rows[static_cast<std::size_t>(row)];
-  if (!columns.empty()) return fmt::format("{} \u2192 {}", piece, columns[static_cast<std::size_t>(col)]);
+  const std::string& token = rows[static_cast<std::size_t>(row)];
+  if (!columns.empty()) return fmt::format("{} \u2192 {}", token, columns[static_cast<std::size_t>(col)]);
   const bool hidden = place.columns == DropoutPlace::Columns::hidden_units;
-  return fmt::format("{}, {} {}", piece, hidden ? tr("hidden unit") : tr("dimension"), col);
+  return fmt::format("{}, {} {}", token, hidden ? tr("hidden unit") : tr("dimension"), col);
 }
 
-void draw_dropout(const BatchLook& batch, BatchView& view, TextureStore& textures, const Skin& skin) {
+void draw_dropout(const BatchInspection& batch, BatchView& view, TextureStore& textures, const Skin& skin) {
   bold_text(tr("Dropout mask"), skin);
   help_tooltip(tr("The dropout mask of this part's first row in this step, wherever dropout is applied. It is drawn "
                   "from the seed, the step and the place, so the backward pass draws the same one (paper §5.4). For "
@@ -420,7 +420,7 @@ void draw_dropout(const BatchLook& batch, BatchView& view, TextureStore& texture
 
 // ---- the whole
 
-void draw_parts(const BatchLook& batch, FlowView& view, const Skin& skin) {
+void draw_parts(const BatchInspection& batch, FlowView& view, const Skin& skin) {
   dim_text(trf("batch of step {}", grouped(batch.step)), skin);
   help_tooltip(tr("The next batch of the training; each training thread takes a part of it."), skin);
   ImGui::SameLine(0, skin.px(10));
@@ -434,15 +434,15 @@ void draw_parts(const BatchLook& batch, FlowView& view, const Skin& skin) {
 }
 
 // At the other positions the decoder goes on from what it writes, which is known in the update alone.
-std::string input_title(const BatchLook& batch) {
+std::string input_title(const BatchInspection& batch) {
   if (batch.teacher_forcing >= 1) return tr("Decoder input");
   return trf("Decoder input, reference token at {:.0f} % of the positions", 100 * batch.teacher_forcing);
 }
 
 // A window for each; they scroll together, so that the same pairs stand in all.
-void draw_sides(const BatchLook& batch, BatchView& view, const Skin& skin) {
+void draw_sides(const BatchInspection& batch, BatchView& view, const Skin& skin) {
   struct Side {
-    const BatchSide& pieces;
+    const BatchSide& tokens;
     bool target;
     const char* title;
     const char* letters;
@@ -463,10 +463,10 @@ void draw_sides(const BatchLook& batch, BatchView& view, const Skin& skin) {
   const float height = std::floor((ImGui::GetContentRegionAvail().y - gap * (count - 1)) / count);
   float scroll = view.scroll;
   for (const Side& side : sides) {
-    if (side.pieces.rows == 0) continue;
-    Pieces pieces(side.pieces, view, side.target, skin);
+    if (side.tokens.rows == 0) continue;
+    Pieces tokens(side.tokens, view, side.target, skin);
     const float top = ImGui::GetCursorPosY();
-    pieces.draw_heading(side.title, side.letters, side.help);
+    tokens.draw_heading(side.title, side.letters, side.help);
     const float rest = std::max(1.0F, height - (ImGui::GetCursorPosY() - top));
     ImGui::BeginChild(side.title, {0, rest}, false, ImGuiWindowFlags_NoNavInputs);
     if (ImGui::IsWindowHovered()) {
@@ -474,7 +474,7 @@ void draw_sides(const BatchLook& batch, BatchView& view, const Skin& skin) {
     } else {
       ImGui::SetScrollY(view.scroll);
     }
-    pieces.draw();
+    tokens.draw();
     ImGui::EndChild();
   }
   view.scroll = scroll;
@@ -485,10 +485,10 @@ void draw_sides(const BatchLook& batch, BatchView& view, const Skin& skin) {
 std::string row_text(const BatchSide& side, int row) {
   std::string text;
   for (int col = 0; col < side.length(row); ++col) {
-    const std::string& piece = side.piece(row, col);
+    const std::string& token = side.token(row, col);
     const bool after_special = col > 0 && is_special(side, row, col - 1);
-    if (!text.empty() && (piece.starts_with(word_mark) || after_special || is_special(side, row, col))) text += ' ';
-    if (piece != word_mark) text += without_mark(piece);
+    if (!text.empty() && (token.starts_with(word_mark) || after_special || is_special(side, row, col))) text += ' ';
+    if (token != word_mark) text += without_mark(token);
   }
   return text;
 }
@@ -498,7 +498,7 @@ SmoothedTarget smoothed_target(double label_smoothing, std::int64_t num_outputs)
   return {1 - label_smoothing + other, other};
 }
 
-Matrix batch_mask(const BatchLook& batch, BatchMask mask, int row) {
+Matrix batch_mask(const BatchInspection& batch, BatchMask mask, int row) {
   const BatchSide& queries = mask == BatchMask::encoder ? batch.source : batch.target_in;
   const BatchSide& keys = mask == BatchMask::decoder ? batch.target_in : batch.source;
   Matrix cells(queries.cols, keys.cols);
@@ -527,7 +527,7 @@ void move_in_batch(BatchView& view, int rows, int positions) {
 
 void draw_batch(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const std::shared_ptr<const BatchLook>& batch = shown.snapshot->batch;
+  const std::shared_ptr<const BatchInspection>& batch = shown.snapshot->batch;
   if (!batch) return draw_quiet_note(tr("Building the batch…"), room, skin);
   if (!batch->problem.empty()) return draw_quiet_note(batch->problem.c_str(), room, skin);
   refresh(view.batch, batch);

@@ -62,7 +62,7 @@ std::string row_text(const BatchSide& side, int row);
 // Queries × keys of one row: 0 where the key is seen, else the sum of the masks that hide it.
 inline constexpr int mask_ahead = 1;
 inline constexpr int mask_padding = 2;
-Matrix batch_mask(const BatchLook& batch, BatchMask mask, int row);
+Matrix batch_mask(const BatchInspection& batch, BatchMask mask, int row);
 
 // Moves the chosen row and position by so many, within the batch.
 void move_in_batch(BatchView& view, int rows, int positions);

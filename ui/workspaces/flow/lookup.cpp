@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/head_stages.h"
+#include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "measures/head_stages.h"
-#include "measures/matrix_algebra.h"
 #include "plain/clamped.h"
 #include "widgets/heatmap_picture.h"
 #include "widgets/painter.h"
@@ -81,8 +81,8 @@ class Table {
         head_(*snapshot.inside),
         textures_(textures),
         skin_(skin),
-        queries_(pieces_of(tokens_of(snapshot, view.box))),
-        keys_(pieces_of(col_tokens(snapshot, head_.place.part))) {}
+        queries_(texts_of(tokens_of(snapshot, view.box))),
+        keys_(texts_of(col_tokens(snapshot, head_.place.part))) {}
 
   void draw();
 
@@ -369,7 +369,7 @@ void draw_queries(const Snapshot& snapshot, FlowView& view, int query, const Ski
 std::optional<WorkspaceNumbers> lookup_numbers(const LookupView& view) {
   if (!view.snapshot || view.table.empty()) return std::nullopt;
   const HeadPlace& place = view.snapshot->inside->place;
-  const std::vector<std::string> keys = pieces_of(col_tokens(*view.snapshot, place.part));
+  const std::vector<std::string> keys = texts_of(col_tokens(*view.snapshot, place.part));
   WorkspaceNumbers numbers{view.table, {}, {"match", "weight"}, "lookup " + head_name(place, view.snapshot->model)};
   for (const int key : view.shown.keys) numbers.rows.push_back(keys[static_cast<std::size_t>(key)]);
   for (int col = 2; col < view.table.cols; ++col) numbers.cols.push_back(fmt::format("sum[{}]", col - 2));

@@ -77,7 +77,7 @@ void ask_if_new(WorkspaceContext& context, SpreadView& view) {
 }
 
 bool is_answered(const WorkspaceContext& context, const SpreadView& view) {
-  return view.look && context.live && view.run == context.live->run;
+  return view.inspection && context.live && view.run == context.live->run;
 }
 
 void draw_controls(WorkspaceContext& context, SpreadView& view) {
@@ -322,7 +322,7 @@ void draw_chosen(SpreadView& view, const Skin& skin) {
     end_choices();
   }
   if (view.gradient && !view.activations && point.gradient.count == 0)
-    return draw_quiet_note(view.look->no_gradients.c_str(), ImGui::GetContentRegionAvail(), skin);
+    return draw_quiet_note(view.inspection->no_gradients.c_str(), ImGui::GetContentRegionAvail(), skin);
   draw_wrapped_label(skin.fonts.small, skin.theme.text, facts_text(view, history, point), skin);
   if (history.points.size() < 2)
     draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
@@ -334,19 +334,19 @@ void draw_chosen(SpreadView& view, const Skin& skin) {
 
 }  // namespace
 
-void take_tensors(SpreadView& view, TensorsLook look, std::uint64_t run, std::int64_t step) {
-  if (!view.asked || *view.asked != look.question || view.asked_run != run) return;
+void take_tensors(SpreadView& view, TensorsResult inspection, std::uint64_t run, std::int64_t step) {
+  if (!view.asked || *view.asked != inspection.question || view.asked_run != run) return;
   view.run = run;
   view.step = step;
-  view.findings = findings(look);
-  view.look = std::move(look);
+  view.findings = findings(inspection);
+  view.inspection = std::move(inspection);
   view.point = -1;
   make_lines(view);
 }
 
 const std::vector<TensorHistory>* listed_tensors(const SpreadView& view) {
-  if (!view.look) return nullptr;
-  return view.activations ? &view.look->activations : &view.look->parameters;
+  if (!view.inspection) return nullptr;
+  return view.activations ? &view.inspection->activations : &view.inspection->parameters;
 }
 
 const TensorHistory* chosen_tensor(const SpreadView& view) {

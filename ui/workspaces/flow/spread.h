@@ -26,7 +26,7 @@ struct SpreadView {
   std::uint64_t asked_run = 0;
   std::uint64_t run = 0;  // of the look
   std::int64_t step = 0;
-  std::optional<TensorsLook> look;
+  std::optional<TensorsResult> inspection;
   std::vector<std::string> findings;
 
   // ---- made of what is chosen
@@ -36,7 +36,7 @@ struct SpreadView {
   PlotView steps_plot, values_plot;
 };
 
-void take_tensors(SpreadView& view, TensorsLook look, std::uint64_t run, std::int64_t step);
+void take_tensors(SpreadView& view, TensorsResult inspection, std::uint64_t run, std::int64_t step);
 
 // The list that is shown, and what of it is chosen; null where there is nothing.
 const std::vector<TensorHistory>* listed_tensors(const SpreadView& view);

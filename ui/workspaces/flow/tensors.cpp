@@ -123,7 +123,7 @@ class Cards {
         static_cast<float>(lines.size()) * (font_size(skin_.fonts.ui) + ImGui::GetStyle().ItemSpacing.y) + skin_.px(3);
   }
 
-  bool is_of_pieces(const FlowMatrix& matrix) const {
+  bool is_of_tokens(const FlowMatrix& matrix) const {
     return matrix.row_labels.size() == tokens_of(*shown_.snapshot, flow_.asked.box).size() &&
            matrix.letters.starts_with(flow_.asked.box.decoder ? 'T' : 'S');
   }
@@ -155,7 +155,7 @@ class Cards {
     options.square = false;
     options.legend = false;
     options.mask_upper = matrix.causal;
-    if (is_of_pieces(matrix)) options.selected_row = shown_token(view_, *shown_.snapshot);
+    if (is_of_tokens(matrix)) options.selected_row = shown_token(view_, *shown_.snapshot);
     options.tooltip = [&](int row, int col) {
       ImGui::PushTextWrapPos(skin_.px(440));
       plain_text(flow_arithmetic(flow_, index, row, col));
@@ -163,7 +163,7 @@ class Cards {
     };
     const ImVec2 room{size.x, std::max(skin_.px(20), size.y - card_title_height(skin_) - line)};
     const HeatmapResult mouse = draw_heatmap("map", matrix.values, shown_.version, room, options, textures_, skin_);
-    if (mouse.clicked && is_of_pieces(matrix)) view_.token = mouse.row;
+    if (mouse.clicked && is_of_tokens(matrix)) view_.token = mouse.row;
     ImGui::PopID();
   }
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "measures/soft_lookup.h"
+#include "analysis/soft_lookup.h"
 #include "plain/architecture.h"
-#include "plain/batch_look.h"
+#include "plain/batch_inspection.h"
 #include "plain/data_flow.h"
 #include "plain/snapshot.h"
 #include "widgets/plot.h"
@@ -48,11 +48,11 @@ struct BatchView {
   int row = 0;       // the pair
   int position = 1;  // of its target
   BatchMask mask = BatchMask::decoder;
-  int dropout_place = 0;  // of BatchLook::dropout_places
+  int dropout_place = 0;  // of BatchInspection::dropout_places
   PlotAxis smoothing_axis;
   PlotView smoothing_plot;
 
-  std::shared_ptr<const BatchLook> batch;
+  std::shared_ptr<const BatchInspection> batch;
   Series smoothed;  // the target of the chosen position, over the vocabulary
   int smoothed_id = -1;
   float scroll = 0;  // of all three sides

@@ -29,8 +29,8 @@ std::string percent_text(double share) {
 
 // How far the label's loss reaches into each piece: ‖∂L/∂x‖, as a share of the largest; none while it is worked out.
 std::vector<float> reached(const GradientsView& view, const Snapshot& snapshot) {
-  if (!view.look || view.look->question.text != snapshot.source_text || view.run != snapshot.run) return {};
-  const Matrix& norms = view.look->plain.encoder.norms;
+  if (!view.inspection || view.inspection->question.text != snapshot.source_text || view.run != snapshot.run) return {};
+  const Matrix& norms = view.inspection->plain.encoder.norms;
   if (norms.rows == 0 || norms.cols != static_cast<int>(snapshot.source.size())) return {};
   std::vector<float> shares(norms.values.begin(), norms.values.begin() + norms.cols);
   const float largest = *std::ranges::max_element(shares);
@@ -63,7 +63,7 @@ void draw_weighing(ClassesView& view, const ModelConfig& model, const Skin& skin
   end_choices();
 }
 
-void draw_pieces(const Snapshot& snapshot, const ClassesView& view, const GradientsView& gradients, const Skin& skin) {
+void draw_tokens(const Snapshot& snapshot, const ClassesView& view, const GradientsView& gradients, const Skin& skin) {
   const std::vector<float> weights = view.by_gradient ? reached(gradients, snapshot) : pooled_by(snapshot);
   TokenStripOptions options;
   options.show_ids = false;
@@ -81,7 +81,7 @@ void draw_class(const Candidate& candidate, bool first, double label_width, cons
   ImGui::Dummy({width, height});
   if (ImGui::IsItemHovered())
     ImGui::SetTooltip("%s", trf("{}\nlogit {:.4f}\nexp({:.4f}) \u00F7 \u03A3 exp(logit) over the labels = {:.6f}",
-                                candidate.token.piece, candidate.logit, candidate.logit, candidate.probability)
+                                candidate.token.text, candidate.logit, candidate.logit, candidate.probability)
                                 .c_str());
   Painter paint(skin);
   const auto left = static_cast<float>(label_width);
@@ -90,7 +90,7 @@ void draw_class(const Candidate& candidate, bool first, double label_width, cons
   const double share = std::isfinite(candidate.probability) ? static_cast<double>(candidate.probability) : 0;
   const ImVec2 low{at.x + left + skin.px(6), at.y + skin.px(2)};
   const float y = at.y + (height - font_size(skin.fonts.ui)) / 2;
-  const std::string name = shortened(skin.fonts.ui, candidate.token.piece, left);
+  const std::string name = shortened(skin.fonts.ui, candidate.token.text, left);
   paint.text(skin.fonts.ui, {at.x, y}, first ? skin.theme.text : skin.theme.text_dim, name);
   paint.filled_rect(low, {low.x + most, at.y + height - skin.px(2)}, faded(skin.theme.grid, 0.6F), skin.px(2));
   paint.filled_rect(low, {low.x + std::max(1.0F, most * static_cast<float>(share)), at.y + height - skin.px(2)},
@@ -106,7 +106,7 @@ void draw_probabilities(const Snapshot& snapshot, const Skin& skin) {
   float label_width = skin.px(40);
   double rest = 1;
   for (const Candidate& candidate : candidates) {
-    label_width = std::max(label_width, text_size(skin.fonts.ui, candidate.token.piece).x);
+    label_width = std::max(label_width, text_size(skin.fonts.ui, candidate.token.text).x);
     rest -= static_cast<double>(candidate.probability);
   }
   label_width = std::min(label_width, ImGui::GetContentRegionAvail().x * 0.4F);
@@ -128,7 +128,7 @@ void draw_text(WorkspaceContext& context, ClassesView& view, GradientsView& grad
                skin);
   draw_weighing(view, snapshot->model, skin);
   if (view.by_gradient) ask_for_new_gradients(context, gradients);
-  draw_pieces(*snapshot, view, gradients, skin);
+  draw_tokens(*snapshot, view, gradients, skin);
   ImGui::Dummy({1, skin.px(6)});
   draw_probabilities(*snapshot, skin);
   if (snapshot->model.num_classes == 1)

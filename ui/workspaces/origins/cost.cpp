@@ -21,23 +21,23 @@ constexpr std::array expected_names = {"4nd\u00B2 + 2n\u00B2d", "nd\u00B2", "knd
 
 void draw_curves_of(const char* id, std::vector<Series>& curves, CostView& view, PlotView& plot, PlotOptions options,
                     bool expectations, ImVec2 size, const Skin& skin) {
-  const CostLook& look = *view.look;
+  const CostResult& inspection = *view.inspection;
   std::vector<PlotLine> lines;
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const Color32 color = skin.theme.series[i];
     if (expectations)
       lines.push_back({.name = expected_names[i], .series = &view.expected[i], .color = faded(color, 0.4F)});
-    lines.push_back({.name = complexity(look.curves[i].layer).name, .series = &curves[i], .color = color});
+    lines.push_back({.name = complexity(inspection.curves[i].layer).name, .series = &curves[i], .color = color});
   }
   options.x_label = tr("length n");
   options.legend_values = false;
   options.x_data = PlotRange{static_cast<double>(shortest_cost), static_cast<double>(longest_cost)};
-  view.axis.marker = static_cast<double>(crossing(look.d_model));
+  view.axis.marker = static_cast<double>(crossing(inspection.d_model));
   draw_plot(id, lines, size, view.axis, plot, options, skin);
 }
 
 // The paper's table 1 with what was measured beside it.
-void draw_table(const CostLook& look, const Skin& skin) {
+void draw_table(const CostResult& inspection, const Skin& skin) {
   ImFont* font = skin.fonts.small;
   Painter paint(skin);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
@@ -52,11 +52,11 @@ void draw_table(const CostLook& look, const Skin& skin) {
       {tr("layer"), tr("operations"), tr("sequential"), tr("path"), tr("time ~ n to the"), tr("memory ~ n to the"),
        tr("longest, ms")});
   float y = line;
-  for (std::size_t i = 0; i < look.curves.size(); ++i) {
-    const CostCurve& curve = look.curves[i];
+  for (std::size_t i = 0; i < inspection.curves.size(); ++i) {
+    const CostCurve& curve = inspection.curves[i];
     const LayerComplexity& of = complexity(curve.layer);
     const std::string name =
-        curve.layer == CostLayer::recurrent ? fmt::format("{} ({})", of.name, look.cell) : std::string(of.name);
+        curve.layer == CostLayer::recurrent ? fmt::format("{} ({})", of.name, inspection.cell) : std::string(of.name);
     const std::string longest = curve.points.empty() ? tr("none")
                                                      : fmt::format("{}: {:.1f}", curve.points.back().length,
                                                                    curve.points.back().milliseconds());
@@ -78,9 +78,9 @@ void ask_for_cost(WorkspaceContext& context, CostView& view) {
 }
 
 std::optional<WorkspaceNumbers> cost_numbers(const CostView& view) {
-  if (!view.look) return std::nullopt;
+  if (!view.inspection) return std::nullopt;
   WorkspaceNumbers numbers{{}, {}, {"forward ms", "backward ms", "MB"}, "cost by length"};
-  for (const CostCurve& curve : view.look->curves)
+  for (const CostCurve& curve : view.inspection->curves)
     for (const CostPoint& point : curve.points) {
       numbers.rows.push_back(fmt::format("{}, {} pieces", complexity(curve.layer).name, point.length));
       for (const double value : {point.forward_ms, point.backward_ms, point.megabytes})
@@ -106,19 +106,19 @@ void draw_cost(WorkspaceContext& context, OriginsView& origins) {
   help_tooltip(tr("Times one layer of each type, with the run\u2019s width, forward and backward on one sentence; "
                   "training pauses meanwhile. Takes up to 30 seconds; cancel with the bar below. Key: Home."),
                skin);
-  if (!view.look)
+  if (!view.inspection)
     return note(working ? tr("Measuring\u2026")
                         : tr("Not measured yet. Click Measure again to time one layer of each type."));
-  const CostLook& look = *view.look;
+  const CostResult& inspection = *view.inspection;
   ImGui::SameLine(0, skin.px(10));
   ImGui::AlignTextToFramePadding();
-  dim_text(trf("d_model {}, {} head{}, {}, k {}; {}", look.d_model, look.heads, look.heads == 1 ? "" : "s", look.cell,
-               cost_kernel, look.device),
+  dim_text(trf("d_model {}, {} head{}, {}, k {}; {}", inspection.d_model, inspection.heads,
+               inspection.heads == 1 ? "" : "s", inspection.cell, cost_kernel, inspection.device),
            skin);
-  draw_table(look, skin);
-  if (const std::string warning = disturbed(look); !warning.empty())
+  draw_table(inspection, skin);
+  if (const std::string warning = disturbed(inspection); !warning.empty())
     draw_wrapped_label(skin.fonts.small, skin.theme.warning, warning, skin);
-  for (const CostCurve& curve : look.curves)
+  for (const CostCurve& curve : inspection.curves)
     if (!curve.ended.empty())
       draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
                          trf("{} stops there: {}.", complexity(curve.layer).name, curve.ended), skin);
@@ -129,7 +129,7 @@ void draw_cost(WorkspaceContext& context, OriginsView& origins) {
       trf("Medians over several rounds. Faint: predicted from the multiplications, 4nd\u00B2 + 2n\u00B2d, 2Gnd\u00B2 "
           "for G gates, and knd\u00B2, scaled to the last point. The vertical line is n = 2\u00B7d_model = {}, where "
           "scores and averaging (2n\u00B2d) cost as much as the projections (4nd\u00B2).",
-          crossing(look.d_model));
+          crossing(inspection.d_model));
   draw_curves_of("times", view.measured, view, view.times, {.title = tr("Forward + backward pass, ms"), .help = help},
                  true, size, skin);
   ImGui::SameLine(0, gap);

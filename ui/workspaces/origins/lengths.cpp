@@ -15,8 +15,8 @@
 namespace attnscope {
 namespace {
 
-std::string name_of_look(const LengthsView& view, std::size_t index) {
-  return view.looks[index].model + (index + 1 == view.looks.size() ? tr(" (this run)") : "");
+std::string name_of_snapshot(const LengthsView& view, std::size_t index) {
+  return view.inspections[index].model + (index + 1 == view.inspections.size() ? tr(" (this run)") : "");
 }
 
 void draw_by_length(const char* id, const std::vector<Series>& series, LengthsView& view, PlotView& plot,
@@ -24,14 +24,14 @@ void draw_by_length(const char* id, const std::vector<Series>& series, LengthsVi
   std::vector<std::string> names;
   std::vector<PlotLine> lines;
   double longest = 1;
-  for (std::size_t i = 0; i < series.size(); ++i) names.push_back(name_of_look(view, i));
+  for (std::size_t i = 0; i < series.size(); ++i) names.push_back(name_of_snapshot(view, i));
   for (std::size_t i = 0; i < series.size(); ++i) {
     lines.push_back({.name = names[i], .series = &series[i], .color = skin.theme.series[i]});
     if (!series[i].x.empty()) longest = std::max(longest, series[i].x.back());
   }
-  const LengthLook& look = view.looks.back();
-  view.axis.marker = static_cast<double>(look.trained) + 0.5;
-  options.x_label = look.text ? tr("tokens read, this one included") : tr("words of the source");
+  const LengthResult& inspection = view.inspections.back();
+  view.axis.marker = static_cast<double>(inspection.trained) + 0.5;
+  options.x_label = inspection.text ? tr("tokens read, this one included") : tr("words of the source");
   options.legend_values = false;
   options.whole_x = true;
   options.x_data = PlotRange{0, longest + 1};
@@ -47,14 +47,14 @@ void ask_for_lengths(WorkspaceContext& context, LengthsView& view) {
 }
 
 std::optional<WorkspaceNumbers> length_numbers(const LengthsView& view) {
-  if (view.looks.empty()) return std::nullopt;
-  const LengthLook& look = view.looks.back();
-  WorkspaceNumbers numbers{Matrix(static_cast<int>(look.points.size()), 3),
+  if (view.inspections.empty()) return std::nullopt;
+  const LengthResult& inspection = view.inspections.back();
+  WorkspaceNumbers numbers{Matrix(static_cast<int>(inspection.points.size()), 3),
                            {},
                            {"pairs", "exact", "nats per token"},
-                           "by length, " + look.model};
+                           "by length, " + inspection.model};
   int row = 0;
-  for (const LengthPoint& point : look.points) {
+  for (const LengthPoint& point : inspection.points) {
     numbers.rows.push_back(fmt::format("length {}", point.length));
     numbers.matrix.at(row, 0) = static_cast<float>(point.pairs);
     numbers.matrix.at(row, 1) = static_cast<float>(point.exact);
@@ -75,33 +75,33 @@ void draw_lengths(WorkspaceContext& context, OriginsView& origins) {
   ImGui::EndDisabled();
   help_tooltip(tr("Runs the measurement again with the current weights. Key: Home."), skin);
   next_in_row(button_width(tr("Clear other runs")), skin.px(6));
-  ImGui::BeginDisabled(view.looks.size() < 2);
+  ImGui::BeginDisabled(view.inspections.size() < 2);
   if (ImGui::Button(tr_label("Clear other runs"))) {
-    LengthLook last = std::move(view.looks.back());
-    view.looks.clear();
+    LengthResult last = std::move(view.inspections.back());
+    view.inspections.clear();
     take_lengths(view, std::move(last), view.run, view.step);
   }
   ImGui::EndDisabled();
   help_tooltip(tr("Removes the curves of runs that were open before."), skin);
-  if (view.looks.empty())
+  if (view.inspections.empty())
     return note(working ? tr("Evaluating sentences by length\u2026")
                         : tr("Not computed yet. Click Recompute to evaluate the model by sentence length."));
-  const LengthLook& look = view.looks.back();
-  const std::string trained = look.text ? trf("Trained on windows of {} tokens", look.trained)
-                                        : trf("Trained on sources of up to {} words", look.trained);
+  const LengthResult& inspection = view.inspections.back();
+  const std::string trained = inspection.text ? trf("Trained on windows of {} tokens", inspection.trained)
+                                              : trf("Trained on sources of up to {} words", inspection.trained);
   draw_wrapped_label(
       skin.fonts.small, skin.theme.text_dim,
-      trf("{} (vertical line); here on held-out data, at step {}. {}", trained, grouped(view.step), look.problem),
+      trf("{} (vertical line); here on held-out data, at step {}. {}", trained, grouped(view.step), inspection.problem),
       skin);
-  if (look.points.empty()) return note(look.problem.c_str());
+  if (inspection.points.empty()) return note(inspection.problem.c_str());
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float height = look.text ? room.y : std::floor(room.y / 2 - skin.px(4));
-  if (!look.text)
+  const float height = inspection.text ? room.y : std::floor(room.y / 2 - skin.px(4));
+  if (!inspection.text)
     draw_by_length(
         "exact", view.exact, view, view.exact_plot,
         {.title = tr("Exact matches, %"),
          .help = trf("Share of up to {} pairs per length whose greedy translation matches the reference word for word.",
-                     look.question.pairs_a_length),
+                     inspection.question.pairs_a_length),
          .y_limits = PlotRange{-3, 103}},
         {0, height}, skin);
   draw_by_length(

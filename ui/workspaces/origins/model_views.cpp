@@ -6,9 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "analysis/cell_memory.h"
+#include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "measures/cell_memory.h"
-#include "measures/matrix_algebra.h"
 #include "plain/clamped.h"
 
 namespace attnscope {
@@ -32,41 +32,41 @@ CellMap cell_map(std::string name, const Matrix& values, const std::vector<int>&
   return map;
 }
 
-void make_maps(RecurrentView& view, const RecurrentLook& look) {
+void make_maps(RecurrentView& view, const RecurrentStates& inspection) {
   view.maps.clear();
-  for (const CellGate& gate : look.gates) {
-    if (look.cell == "rnn") break;  // its one sum is h itself
+  for (const CellGate& gate : inspection.gates) {
+    if (inspection.cell == "rnn") break;  // its one sum is h itself
     view.maps.push_back(cell_map(gate.name + " " + gate.symbol, gate.values, view.order, gate.name != "candidate"));
   }
-  if (!look.c.empty()) view.maps.push_back(cell_map(tr("memory cell c"), look.c, view.order, false));
-  view.maps.push_back(cell_map(tr("state h"), look.h, view.order, false));
+  if (!inspection.c.empty()) view.maps.push_back(cell_map(tr("memory cell c"), inspection.c, view.order, false));
+  view.maps.push_back(cell_map(tr("state h"), inspection.h, view.order, false));
 }
 
 }  // namespace
 
-const RecurrentLook* settle(RecurrentView& view, const std::shared_ptr<const Snapshot>& snapshot) {
-  const RecurrentLook* look = snapshot ? snapshot->recurrent.get() : nullptr;
-  if (!look || look->h.empty()) return look;
+const RecurrentStates* settle(RecurrentView& view, const std::shared_ptr<const Snapshot>& snapshot) {
+  const RecurrentStates* inspection = snapshot ? snapshot->recurrent.get() : nullptr;
+  if (!inspection || inspection->h.empty()) return inspection;
   const bool anew = view.snapshot != snapshot || view.ordered_by_memory != view.by_memory;
   if (anew) {
     view.snapshot = snapshot;
     view.ordered_by_memory = view.by_memory;
-    view.order.resize(static_cast<std::size_t>(look->h.cols));
+    view.order.resize(static_cast<std::size_t>(inspection->h.cols));
     std::iota(view.order.begin(), view.order.end(), 0);
-    if (view.by_memory) view.order = by_memory(*look);
+    if (view.by_memory) view.order = by_memory(*inspection);
     view.kept.clear();
     view.unit_names.clear();
     for (const int unit : view.order) {
-      view.kept.push_back(kept_share(*look, unit));
+      view.kept.push_back(kept_share(*inspection, unit));
       view.unit_names.push_back(std::to_string(unit));
     }
-    make_maps(view, *look);
+    make_maps(view, *inspection);
     ++view.version;
   }
-  view.row = clamped(view.row, 0, look->h.cols - 1);
-  view.piece = clamped(view.piece, 0, look->h.rows - 1);
-  view.query = clamped(view.query, 0, std::max(0, static_cast<int>(look->written.size()) - 1));
-  return look;
+  view.row = clamped(view.row, 0, inspection->h.cols - 1);
+  view.token = clamped(view.token, 0, inspection->h.rows - 1);
+  view.query = clamped(view.query, 0, std::max(0, static_cast<int>(inspection->written.size()) - 1));
+  return inspection;
 }
 
 // ---- gradients
@@ -78,7 +78,7 @@ Series in_a_row(const PassGradients& pass, int row) {
   Series series;
   for (const StackGradients* stack : {&pass.encoder, &pass.decoder}) {
     const bool has = row < stack->norms.rows;
-    for (int col = 0; col < static_cast<int>(stack->pieces.size()); ++col) {
+    for (int col = 0; col < static_cast<int>(stack->tokens.size()); ++col) {
       series.x.push_back(static_cast<double>(series.x.size()));
       series.y.push_back(has ? static_cast<double>(stack->norms.at(row, col)) : std::nan(""));
     }
@@ -111,48 +111,48 @@ std::vector<std::string> layer_names(const PassGradients& pass) {
 void make_lines(GradientsView& view) {
   view.lines.clear();
   view.names.clear();
-  const GradientLook& look = *view.look;
-  for (int row = 0; row <= top_row(look.plain); ++row) {
-    view.lines.push_back(in_a_row(look.plain, row));
+  const GradientResult& inspection = *view.inspection;
+  for (int row = 0; row <= top_row(inspection.plain); ++row) {
+    view.lines.push_back(in_a_row(inspection.plain, row));
     view.names.push_back(row == 0 ? "\u2202L/\u2202x" : trf("\u2202L/\u2202h, layer {}", row));
   }
-  for (const GradientLook& kept : view.kept) {
+  for (const GradientResult& kept : view.kept) {
     view.lines.push_back(in_a_row(kept.plain, 0));
     view.names.push_back("\u2202L/\u2202x, " + kept.model);
   }
-  view.layers_plain = of_layers(look.plain);
-  view.layers_bare = look.bare.empty() ? Series() : of_layers(look.bare.front());
-  view.layer_names = layer_names(look.plain);
+  view.layers_plain = of_layers(inspection.plain);
+  view.layers_bare = inspection.bare.empty() ? Series() : of_layers(inspection.bare.front());
+  view.layer_names = layer_names(inspection.plain);
 }
 
 }  // namespace
 
-void take_gradients(GradientsView& view, GradientLook look, std::uint64_t run, std::int64_t step) {
+void take_gradients(GradientsView& view, GradientResult inspection, std::uint64_t run, std::int64_t step) {
   view.run = run;
   view.step = step;
-  view.asked = look.question;
-  view.look = std::move(look);
+  view.asked = inspection.question;
+  view.inspection = std::move(inspection);
   make_lines(view);
 }
 
 void keep_gradients(GradientsView& view) {
   constexpr std::size_t most_kept = 4;
-  if (!view.look || !view.look->problem.empty()) return;
-  std::erase_if(view.kept, [&](const GradientLook& kept) { return kept.model == view.look->model; });
+  if (!view.inspection || !view.inspection->problem.empty()) return;
+  std::erase_if(view.kept, [&](const GradientResult& kept) { return kept.model == view.inspection->model; });
   if (view.kept.size() == most_kept) view.kept.erase(view.kept.begin());
-  view.kept.push_back(*view.look);
+  view.kept.push_back(*view.inspection);
   make_lines(view);
 }
 
 // ---- cost
 
-void take_cost(CostView& view, CostLook look, std::uint64_t run) {
+void take_cost(CostView& view, CostResult inspection, std::uint64_t run) {
   view.run = run;
   view.asked = true;
   view.measured.clear();
   view.expected.clear();
   view.held.clear();
-  for (const CostCurve& curve : look.curves) {
+  for (const CostCurve& curve : inspection.curves) {
     Series measured, held, expected;
     for (const CostPoint& point : curve.points) {
       const auto length = static_cast<double>(point.length);
@@ -163,7 +163,9 @@ void take_cost(CostView& view, CostLook look, std::uint64_t run) {
     }
     // The multiplications' line, through the last point that was measured.
     if (!curve.points.empty()) {
-      const auto count = [&](std::int64_t n) { return multiplications(curve.layer, n, look.d_model, look.cell); };
+      const auto count = [&](std::int64_t n) {
+        return multiplications(curve.layer, n, inspection.d_model, inspection.cell);
+      };
       const double a_multiplication = curve.points.back().milliseconds() / count(curve.points.back().length);
       for (std::int64_t n = shortest_cost; n <= longest_cost; n *= 2) {
         expected.x.push_back(static_cast<double>(n));
@@ -174,20 +176,20 @@ void take_cost(CostView& view, CostLook look, std::uint64_t run) {
     view.held.push_back(std::move(held));
     view.expected.push_back(std::move(expected));
   }
-  view.look = std::move(look);
+  view.inspection = std::move(inspection);
 }
 
 // ---- length
 
-void take_lengths(LengthsView& view, LengthLook look, std::uint64_t run, std::int64_t step) {
-  if (view.run == run && !view.looks.empty()) view.looks.pop_back();
-  if (view.looks.size() == most_looks) view.looks.erase(view.looks.begin());
+void take_lengths(LengthsView& view, LengthResult inspection, std::uint64_t run, std::int64_t step) {
+  if (view.run == run && !view.inspections.empty()) view.inspections.pop_back();
+  if (view.inspections.size() == max_inspections) view.inspections.erase(view.inspections.begin());
   view.run = run;
   view.step = step;
-  view.looks.push_back(std::move(look));
+  view.inspections.push_back(std::move(inspection));
   view.exact.clear();
   view.loss.clear();
-  for (const LengthLook& of : view.looks) {
+  for (const LengthResult& of : view.inspections) {
     Series exact, loss;
     for (const LengthPoint& point : of.points) {
       const auto length = static_cast<double>(point.length);

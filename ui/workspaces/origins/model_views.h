@@ -11,7 +11,7 @@
 #include "plain/cost.h"
 #include "plain/gradients.h"
 #include "plain/length.h"
-#include "plain/recurrent_look.h"
+#include "plain/recurrent_states.h"
 #include "plain/snapshot.h"
 #include "widgets/heatmap_options.h"
 #include "widgets/plot.h"
@@ -33,7 +33,7 @@ struct RecurrentView {
   RecurrentWanted wanted;
   bool by_memory = true;  // units in the order of what they remember longest; else as they are
   int row = 0;            // the chosen unit, by its row
-  int piece = 0;          // the chosen step
+  int token = 0;          // the chosen step
   int query = 0;          // of attention over states: the step that asks
 
   // ---- worked out, when the look or the order changed
@@ -49,7 +49,7 @@ struct RecurrentView {
 };
 
 // The look of the snapshot, null if it has none.
-const RecurrentLook* settle(RecurrentView& view, const std::shared_ptr<const Snapshot>& snapshot);
+const RecurrentStates* settle(RecurrentView& view, const std::shared_ptr<const Snapshot>& snapshot);
 
 // ---- gradients through time
 
@@ -57,8 +57,8 @@ struct GradientsView {
   std::optional<GradientQuestion> asked;  // of the run and step beneath
   std::uint64_t run = 0;
   std::int64_t step = 0;
-  std::optional<GradientLook> look;
-  std::vector<GradientLook> kept;  // of other runs, to stand beside it
+  std::optional<GradientResult> inspection;
+  std::vector<GradientResult> kept;  // of other runs, to stand beside it
   PlotAxis axis, layers_axis;
   PlotView plot{.log = true}, layers_plot{.log = true};
 
@@ -69,7 +69,7 @@ struct GradientsView {
   std::vector<std::string> layer_names;
 };
 
-void take_gradients(GradientsView& view, GradientLook look, std::uint64_t run, std::int64_t step);
+void take_gradients(GradientsView& view, GradientResult inspection, std::uint64_t run, std::int64_t step);
 void keep_gradients(GradientsView& view);  // the present ones beside those to come
 
 // ---- cost
@@ -77,14 +77,14 @@ void keep_gradients(GradientsView& view);  // the present ones beside those to c
 struct CostView {
   bool asked = false;
   std::uint64_t run = 0;
-  std::optional<CostLook> look;
+  std::optional<CostResult> inspection;
   PlotAxis axis{.log = true};
   PlotView times{.log = true}, memory{.log = true};
 
   std::vector<Series> measured, expected, held;  // a layer each
 };
 
-void take_cost(CostView& view, CostLook look, std::uint64_t run);
+void take_cost(CostView& view, CostResult inspection, std::uint64_t run);
 
 // ---- length
 
@@ -92,16 +92,16 @@ struct LengthsView {
   std::uint64_t asked_of = 0;  // run that was asked about last
   std::uint64_t run = 0;       // that the newest look is of
   std::int64_t step = 0;
-  std::vector<LengthLook> looks;  // the newest last; others of runs before
+  std::vector<LengthResult> inspections;  // the newest last; others of runs before
   PlotAxis axis;
   PlotView exact_plot, loss_plot;
 
   std::vector<Series> exact, loss;
 };
 
-inline constexpr std::size_t most_looks = 7;  // as many as there are colours
+inline constexpr std::size_t max_inspections = 7;  // as many as there are colours
 
-void take_lengths(LengthsView& view, LengthLook look, std::uint64_t run, std::int64_t step);
+void take_lengths(LengthsView& view, LengthResult inspection, std::uint64_t run, std::int64_t step);
 
 // ---- classes
 

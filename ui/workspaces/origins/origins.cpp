@@ -73,9 +73,9 @@ void change_size(WorkspaceContext& context) {
   if (view.mode == OriginsMode::scaling)
     view.scaling.d = clamped(by > 0 ? view.scaling.d * 2 : view.scaling.d / 2, 1, ScoreSample::most_dimensions);
   if (view.mode == OriginsMode::schedule) view.schedule.warmup = scaled(view.schedule.warmup, by, longest_warmup);
-  if (view.mode == OriginsMode::cell) view.recurrent.piece = std::max(0, view.recurrent.piece + by);
-  if (view.mode == OriginsMode::through_time && view.gradients.look)
-    ask_for_gradients(context, view.gradients, std::max(0, view.gradients.look->output + by));
+  if (view.mode == OriginsMode::cell) view.recurrent.token = std::max(0, view.recurrent.token + by);
+  if (view.mode == OriginsMode::through_time && view.gradients.inspection)
+    ask_for_gradients(context, view.gradients, std::max(0, view.gradients.inspection->output + by));
 }
 
 // Kernel, head, row or the model's width.
@@ -104,7 +104,7 @@ void step(WorkspaceContext& context) {
   if (view.mode == OriginsMode::learned) learn(view.learned, view.points, 1);
 }
 
-void begin_anew(WorkspaceContext& context) {
+void restart_all(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
   if (view.mode == OriginsMode::learned) return restart(view.learned, view.learned.step);
   if (view.mode == OriginsMode::through_time) return ask_for_gradients(context, view.gradients, -1);
@@ -113,7 +113,7 @@ void begin_anew(WorkspaceContext& context) {
   if (view.mode == OriginsMode::classes) return ask_for_classes(context, view.classes);
   if (view.mode == OriginsMode::schedule && context.has_run) return take_run(view.schedule, context.config);
   if (view.mode == OriginsMode::scaling) ++view.scaling.seed;
-  if (view.mode == OriginsMode::kernels) draw_anew(view.points);
+  if (view.mode == OriginsMode::kernels) redraw(view.points);
 }
 
 bool has_points(const OriginsView& view) {
@@ -145,7 +145,7 @@ constexpr std::array keys = {
     WorkspaceKey{{.key = Key::end, .repeats = true}, "one optimizer step", step},
     WorkspaceKey{{.key = Key::home},
                  "start again: new points, initial parameters, another draw, the run's schedule, measure again",
-                 begin_anew},
+                 restart_all},
     WorkspaceKey{{.key = Key::insert}, "add a point at the query", add},
     WorkspaceKey{{.key = Key::del}, "remove the selected point", remove},
 };
@@ -184,11 +184,11 @@ std::optional<WorkspaceNumbers> schedule_numbers(const ScheduleView& view) {
 // Of the cell all its maps, one beneath the other, a column a piece.
 std::optional<WorkspaceNumbers> cell_numbers(const RecurrentView& view) {
   if (view.maps.empty() || !view.snapshot || !view.snapshot->recurrent) return std::nullopt;
-  const std::vector<std::string>& pieces = view.snapshot->recurrent->pieces;
+  const std::vector<std::string>& tokens = view.snapshot->recurrent->tokens;
   const int units = view.maps.front().values.rows;
-  WorkspaceNumbers numbers{Matrix(units * static_cast<int>(view.maps.size()), static_cast<int>(pieces.size())),
+  WorkspaceNumbers numbers{Matrix(units * static_cast<int>(view.maps.size()), static_cast<int>(tokens.size())),
                            {},
-                           pieces,
+                           tokens,
                            "recurrent cell"};
   int at = 0;
   for (const CellMap& map : view.maps)
@@ -201,14 +201,14 @@ std::optional<WorkspaceNumbers> cell_numbers(const RecurrentView& view) {
 
 std::optional<WorkspaceNumbers> state_numbers(const OriginsView& view) {
   if (!view.recurrent.snapshot || !view.recurrent.snapshot->recurrent) return std::nullopt;
-  const RecurrentLook& look = *view.recurrent.snapshot->recurrent;
+  const RecurrentStates& inspection = *view.recurrent.snapshot->recurrent;
   if (view.mode == OriginsMode::bottleneck) {
-    WorkspaceNumbers numbers{look.handed, look.handed_names, {}, "bottleneck"};
-    for (int col = 0; col < look.handed.cols; ++col) numbers.cols.push_back(fmt::to_string(col));
+    WorkspaceNumbers numbers{inspection.handed, inspection.handed_names, {}, "bottleneck"};
+    for (int col = 0; col < inspection.handed.cols; ++col) numbers.cols.push_back(fmt::to_string(col));
     return numbers;
   }
-  if (look.attention.empty()) return std::nullopt;
-  return WorkspaceNumbers{look.attention.front().energies, look.written, look.source, "energies"};
+  if (inspection.attention.empty()) return std::nullopt;
+  return WorkspaceNumbers{inspection.attention.front().energies, inspection.written, inspection.source, "energies"};
 }
 
 // One row of them, by their short names where there is no room for the whole ones.

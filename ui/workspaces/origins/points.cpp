@@ -229,7 +229,7 @@ void draw_point_controls(PointsView& view, const Skin& skin) {
       tr("Standard deviation of the noise added to 2 sin x + x: the values move away from the curve, or back.")};
   if (draw_slider(text, noise, 0.1, 2, "%.2f", false, skin)) set_noise(view, noise);
   next_in_row(button_width(tr("New points")), skin.px(10));
-  if (ImGui::Button(tr_label("New points"))) draw_anew(view);
+  if (ImGui::Button(tr_label("New points"))) redraw(view);
   help_tooltip(tr("Draws 40 new keys, uniform on [0, 5], with values 2 sin x + x + noise."), skin);
 }
 

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <functional>
 
+#include "analysis/cell_memory.h"
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "measures/cell_memory.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
@@ -29,24 +29,24 @@ std::string numbers_of(float from_input, float from_state) {
 }
 
 // "σ(0.31 + (−0.20)) = 0.53", of one unit at one step.
-std::string gate_arithmetic(const RecurrentLook& look, const CellGate& gate, int piece, int unit) {
-  const float x = gate.from_input.at(piece, unit), h = gate.from_state.at(piece, unit);
-  const std::string value = short_number(gate.values.at(piece, unit));
-  if (look.cell == "gru" && gate.symbol == "n")
-    return trf("tanh({} + {}\u00B7{}) = {}", short_number(x), short_number(look.gates[0].values.at(piece, unit)),
+std::string gate_arithmetic(const RecurrentStates& inspection, const CellGate& gate, int token, int unit) {
+  const float x = gate.from_input.at(token, unit), h = gate.from_state.at(token, unit);
+  const std::string value = short_number(gate.values.at(token, unit));
+  if (inspection.cell == "gru" && gate.symbol == "n")
+    return trf("tanh({} + {}\u00B7{}) = {}", short_number(x), short_number(inspection.gates[0].values.at(token, unit)),
                operand_text(h), value);
   const bool is_tanh = gate.symbol == "g" || gate.symbol == "h";
   return fmt::format("{}({}) = {}", is_tanh ? tr("tanh") : "\u03C3", numbers_of(x, h), value);
 }
 
-const char* gate_formula(const RecurrentLook& look, const CellGate& gate) {
-  if (look.cell == "gru" && gate.symbol == "n") return tr("tanh(W x + b + r\u00B7(W h\u208B\u2081 + b\u2032))");
+const char* gate_formula(const RecurrentStates& inspection, const CellGate& gate) {
+  if (inspection.cell == "gru" && gate.symbol == "n") return tr("tanh(W x + b + r\u00B7(W h\u208B\u2081 + b\u2032))");
   const bool is_tanh = gate.symbol == "g" || gate.symbol == "h";
   return is_tanh ? tr("tanh(W x + b + W h\u208B\u2081 + b\u2032)") : "\u03C3(W x + b + W h\u208B\u2081 + b\u2032)";
 }
 
-float value_of(const RecurrentLook& look, std::size_t gate, int piece, int unit) {
-  return look.gates[gate].values.at(piece, unit);
+float value_of(const RecurrentStates& inspection, std::size_t gate, int token, int unit) {
+  return inspection.gates[gate].values.at(token, unit);
 }
 
 // How the states came out of the gates: a line of formula and numbers each.
@@ -54,45 +54,45 @@ struct StateLine {
   std::string name, formula, arithmetic;
 };
 
-std::vector<StateLine> state_lines(const RecurrentLook& look, int piece, int unit) {
-  const auto gate = [&](std::size_t index) { return short_number(value_of(look, index, piece, unit)); };
-  const std::string h = short_number(look.h.at(piece, unit));
-  if (look.cell == "lstm") {
-    const std::string c = short_number(look.c.at(piece, unit));
+std::vector<StateLine> state_lines(const RecurrentStates& inspection, int token, int unit) {
+  const auto gate = [&](std::size_t index) { return short_number(value_of(inspection, index, token, unit)); };
+  const std::string h = short_number(inspection.h.at(token, unit));
+  if (inspection.cell == "lstm") {
+    const std::string c = short_number(inspection.c.at(token, unit));
     return {{tr("memory cell c"), tr("f\u00B7c\u208B\u2081 + i\u00B7g"),
-             fmt::format("{}\u00B7{} + {}\u00B7{} = {}", gate(1), operand_text(look.c_before(piece, unit)), gate(0),
-                         operand_text(value_of(look, 2, piece, unit)), c)},
+             fmt::format("{}\u00B7{} + {}\u00B7{} = {}", gate(1), operand_text(inspection.c_before(token, unit)),
+                         gate(0), operand_text(value_of(inspection, 2, token, unit)), c)},
             {tr("state h"), tr("o\u00B7tanh(c)"), trf("{}\u00B7tanh({}) = {}", gate(3), c, h)}};
   }
-  if (look.cell == "gru")
-    return {
-        {tr("state h"), tr("(1 \u2212 z)\u00B7n + z\u00B7h\u208B\u2081"),
-         fmt::format("(1 \u2212 {})\u00B7{} + {}\u00B7{} = {}", gate(1), operand_text(value_of(look, 2, piece, unit)),
-                     gate(1), operand_text(look.h_before(piece, unit)), h)}};
+  if (inspection.cell == "gru")
+    return {{tr("state h"), tr("(1 \u2212 z)\u00B7n + z\u00B7h\u208B\u2081"),
+             fmt::format("(1 \u2212 {})\u00B7{} + {}\u00B7{} = {}", gate(1),
+                         operand_text(value_of(inspection, 2, token, unit)), gate(1),
+                         operand_text(inspection.h_before(token, unit)), h)}};
   return {};
 }
 
-void draw_controls(RecurrentView& view, const RecurrentLook& look, const Skin& skin) {
+void draw_controls(RecurrentView& view, const RecurrentStates& inspection, const Skin& skin) {
   const auto stack = [&](const char* title, bool decoder, const char* help) {
-    if (draw_choice(title, look.asked.decoder == decoder, help, skin)) view.wanted = {.decoder = decoder};
+    if (draw_choice(title, inspection.asked.decoder == decoder, help, skin)) view.wanted = {.decoder = decoder};
   };
   stack(tr_label("encoder"), false, tr("Reads the source token by token."));
   if (view.snapshot->model.has_decoder())
     stack(tr_label("decoder"), true, tr("Reads the output so far and generates the next token."));
-  if (look.layers > 1) {
+  if (inspection.layers > 1) {
     break_choices(tr("layer 00"));
     dim_text(tr("layer"), skin);
     ImGui::SameLine(0, skin.px(4));
-    for (int layer = 0; layer < look.layers; ++layer)
-      if (draw_choice(std::to_string(layer + 1).c_str(), look.asked.layer == layer, tr("The layer that is shown."),
-                      skin))
+    for (int layer = 0; layer < inspection.layers; ++layer)
+      if (draw_choice(std::to_string(layer + 1).c_str(), inspection.asked.layer == layer,
+                      tr("The layer that is shown."), skin))
         view.wanted.layer = layer;
   }
-  if (look.directions > 1) {
-    if (draw_choice(tr_label("forward"), !look.asked.reverse,
+  if (inspection.directions > 1) {
+    if (draw_choice(tr_label("forward"), !inspection.asked.reverse,
                     tr("The cell that reads from first to last token (1409.0473 \u00A73.2)."), skin))
       view.wanted.reverse = false;
-    if (draw_choice(tr_label("backward"), look.asked.reverse, tr("The cell that reads from last to first token."),
+    if (draw_choice(tr_label("backward"), inspection.asked.reverse, tr("The cell that reads from last to first token."),
                     skin))
       view.wanted.reverse = true;
   }
@@ -105,16 +105,16 @@ void draw_controls(RecurrentView& view, const RecurrentLook& look, const Skin& s
   end_choices();
 }
 
-void cell_tooltip(const RecurrentView& view, const RecurrentLook& look, const CellMap& map, int row, int col,
+void cell_tooltip(const RecurrentView& view, const RecurrentStates& inspection, const CellMap& map, int row, int col,
                   const Skin& skin) {
   const int unit = view.order[static_cast<std::size_t>(row)];
-  bold_text(trf("{}, unit {}, at {}", map.name, unit, name_of(look.pieces, col)), skin);
-  for (const CellGate& gate : look.gates)
-    if (map.name == gate.name + " " + gate.symbol || look.cell == "rnn") {
-      dim_text(gate_formula(look, gate), skin);
-      mono_text(gate_arithmetic(look, gate, col, unit), skin);
+  bold_text(trf("{}, unit {}, at {}", map.name, unit, name_of(inspection.tokens, col)), skin);
+  for (const CellGate& gate : inspection.gates)
+    if (map.name == gate.name + " " + gate.symbol || inspection.cell == "rnn") {
+      dim_text(gate_formula(inspection, gate), skin);
+      mono_text(gate_arithmetic(inspection, gate, col, unit), skin);
     }
-  for (const StateLine& line : state_lines(look, col, unit))
+  for (const StateLine& line : state_lines(inspection, col, unit))
     if (map.name.starts_with(line.name)) {
       dim_text(line.formula, skin);
       mono_text(line.arithmetic, skin);
@@ -123,7 +123,7 @@ void cell_tooltip(const RecurrentView& view, const RecurrentLook& look, const Ce
   dim_text(trf("each step retains {:.3f} of it; half is left after {:.1f} steps", share, half_life(share)), skin);
 }
 
-void draw_maps(RecurrentView& view, const RecurrentLook& look, TextureStore& textures, const Skin& skin) {
+void draw_maps(RecurrentView& view, const RecurrentStates& inspection, TextureStore& textures, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const int count = static_cast<int>(view.maps.size());
   const int columns = count >= 5 ? 3 : count >= 3 ? 2 : 1;
@@ -131,8 +131,8 @@ void draw_maps(RecurrentView& view, const RecurrentLook& look, TextureStore& tex
   const float gap = skin.px(8);
   CardGrid grid = card_grid(room.x, std::floor(room.x / static_cast<float>(columns)) - 2 * gap, columns,
                             std::max(skin.px(90), room.y / static_cast<float>(rows) - gap), gap, skin);
-  std::vector<std::string> pieces;
-  for (const std::string& piece : look.pieces) pieces.emplace_back(without_mark(piece));
+  std::vector<std::string> tokens;
+  for (const std::string& token : inspection.tokens) tokens.emplace_back(without_mark(token));
   for (int i = 0; i < count; ++i) {
     const CellMap& map = view.maps[static_cast<std::size_t>(i)];
     const ImVec2 at = grid.next();
@@ -146,18 +146,18 @@ void draw_maps(RecurrentView& view, const RecurrentLook& look, TextureStore& tex
     options.low = map.low;
     options.high = map.high;
     options.row_labels = view.unit_names;
-    options.col_labels = pieces;
+    options.col_labels = tokens;
     options.square = false;
     options.legend = false;
     options.selected_row = view.row;
-    options.selected_col = view.piece;
-    options.tooltip = [&](int row, int col) { cell_tooltip(view, look, map, row, col, skin); };
+    options.selected_col = view.token;
+    options.tooltip = [&](int row, int col) { cell_tooltip(view, inspection, map, row, col, skin); };
     const HeatmapResult mouse = draw_heatmap(
         "map", map.values, view.version, {grid.card.x, std::max(skin.px(40), grid.card.y - card_title_height(skin))},
         options, textures, skin);
     if (mouse.clicked) {
       view.row = mouse.row;
-      view.piece = mouse.col;
+      view.token = mouse.col;
     }
     ImGui::PopID();
   }
@@ -182,9 +182,10 @@ float draw_box(Painter& paint, ImVec2 at, float width, const StateLine& line, Co
 }
 
 // Inputs on top, gates beneath them, what they make of memory and state at the bottom; arrows lead down.
-void draw_cell_picture(const RecurrentView& view, const RecurrentLook& look, const Skin& skin) {
-  const int piece = view.piece, unit = view.unit();
-  draw_wrapped_label(skin.fonts.bold, skin.theme.text, trf("Unit {} at {}", unit, name_of(look.pieces, piece)), skin);
+void draw_cell_picture(const RecurrentView& view, const RecurrentStates& inspection, const Skin& skin) {
+  const int token = view.token, unit = view.unit();
+  draw_wrapped_label(skin.fonts.bold, skin.theme.text, trf("Unit {} at {}", unit, name_of(inspection.tokens, token)),
+                     skin);
   const double share = view.kept[static_cast<std::size_t>(view.row)];
   draw_wrapped_label(
       skin.fonts.small, skin.theme.text_dim,
@@ -200,19 +201,21 @@ void draw_cell_picture(const RecurrentView& view, const RecurrentLook& look, con
     paint.line({x + head, y + gap - head}, {x, y + gap}, skin.theme.text_dim, skin.px(1.2F));
     y += gap;
   };
-  std::string before = fmt::format("h\u208B\u2081 = {}", short_number(look.h_before(piece, unit)));
-  if (!look.c.empty()) before += fmt::format(", c\u208B\u2081 = {}", short_number(look.c_before(piece, unit)));
+  std::string before = fmt::format("h\u208B\u2081 = {}", short_number(inspection.h_before(token, unit)));
+  if (!inspection.c.empty())
+    before += fmt::format(", c\u208B\u2081 = {}", short_number(inspection.c_before(token, unit)));
   y += draw_box(paint, {origin.x, y}, width,
                 {tr("the token x and the previous state"), tr("all units of both"), before}, skin.theme.border, skin);
   arrow();
-  for (std::size_t i = 0; i < look.gates.size(); ++i) {
-    const CellGate& gate = look.gates[i];
-    y += draw_box(paint, {origin.x, y}, width,
-                  {gate.name + " " + gate.symbol, gate_formula(look, gate), gate_arithmetic(look, gate, piece, unit)},
-                  skin.theme.series[i], skin);
-    if (i + 1 < look.gates.size()) y += skin.px(4);
+  for (std::size_t i = 0; i < inspection.gates.size(); ++i) {
+    const CellGate& gate = inspection.gates[i];
+    y += draw_box(
+        paint, {origin.x, y}, width,
+        {gate.name + " " + gate.symbol, gate_formula(inspection, gate), gate_arithmetic(inspection, gate, token, unit)},
+        skin.theme.series[i], skin);
+    if (i + 1 < inspection.gates.size()) y += skin.px(4);
   }
-  for (const StateLine& line : state_lines(look, piece, unit)) {
+  for (const StateLine& line : state_lines(inspection, token, unit)) {
     arrow();
     y += draw_box(paint, {origin.x, y}, width, line, skin.theme.accent, skin);
   }
@@ -220,10 +223,10 @@ void draw_cell_picture(const RecurrentView& view, const RecurrentLook& look, con
 }
 
 // Why there is no look to show, drawn; null then.
-const RecurrentLook* look_or_note(WorkspaceContext& context, RecurrentView& view) {
+const RecurrentStates* inspection_or_note(WorkspaceContext& context, RecurrentView& view) {
   const Skin& skin = context.skin;
   const std::shared_ptr<const Snapshot>& snapshot = context.maps.complete.snapshot;
-  const RecurrentLook* look = settle(view, snapshot);
+  const RecurrentStates* inspection = settle(view, snapshot);
   const char* why = nullptr;
   if (!snapshot) {
     why = context.has_run ? tr("Type a sentence below to see how the network reads it, token by token.")
@@ -233,26 +236,26 @@ const RecurrentLook* look_or_note(WorkspaceContext& context, RecurrentView& view
     why =
         tr("This view shows a state passed from token to token, which a Transformer does not have. Choose the "
            "architecture recurrent in Setup, and Reset.");
-  } else if (!look) {
+  } else if (!inspection) {
     why = is_recorded(*snapshot) ? recorded_note(context.maps.complete) : tr("Reading the cells\u2026");
-  } else if (look->h.empty()) {
+  } else if (inspection->h.empty()) {
     why = tr("Nothing to show: the network has read no tokens. Type a sentence below.");
-  } else if (std::ranges::none_of(look->h.values, [](float value) { return std::isfinite(value); })) {
+  } else if (std::ranges::none_of(inspection->h.values, [](float value) { return std::isfinite(value); })) {
     why = tr("This model\u2019s states are NaN: training diverged. Open an earlier checkpoint, or Reset.");
   }
   if (why) draw_quiet_note(why, ImGui::GetContentRegionAvail(), skin);
-  return why ? nullptr : look;
+  return why ? nullptr : inspection;
 }
 
 }  // namespace
 
 void draw_cell(WorkspaceContext& context, OriginsView& origins) {
   RecurrentView& view = origins.recurrent;
-  const RecurrentLook* look = look_or_note(context, view);
-  if (!look) return;
-  draw_controls(view, *look, context.skin);
-  draw_beside([&] { draw_maps(view, *look, context.textures, context.skin); },
-              [&] { draw_cell_picture(view, *look, context.skin); }, context.skin);
+  const RecurrentStates* inspection = inspection_or_note(context, view);
+  if (!inspection) return;
+  draw_controls(view, *inspection, context.skin);
+  draw_beside([&] { draw_maps(view, *inspection, context.textures, context.skin); },
+              [&] { draw_cell_picture(view, *inspection, context.skin); }, context.skin);
 }
 
 // ---- attention over states
@@ -300,9 +303,9 @@ struct StateMap {
   std::function<std::string(int row, int col)> arithmetic;
 };
 
-void draw_state_map(const StateMap& map, RecurrentView& view, const RecurrentLook& look, ImVec2 at, ImVec2 size,
+void draw_state_map(const StateMap& map, RecurrentView& view, const RecurrentStates& inspection, ImVec2 at, ImVec2 size,
                     TextureStore& textures, const Skin& skin) {
-  const bool share = &map.values == &look.attention.front().weights;
+  const bool share = &map.values == &inspection.attention.front().weights;
   float largest = 0;
   for (const float value : map.values.values)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
@@ -317,8 +320,8 @@ void draw_state_map(const StateMap& map, RecurrentView& view, const RecurrentLoo
   options.map = colors;
   options.low = low;
   options.high = high;
-  options.row_labels = map.of_queries ? look.written : look.source;
-  if (map.of_source) options.col_labels = look.source;
+  options.row_labels = map.of_queries ? inspection.written : inspection.source;
+  if (map.of_source) options.col_labels = inspection.source;
   options.square = false;
   options.legend = false;
   if (map.of_queries) options.selected_row = view.query;
@@ -340,16 +343,16 @@ void draw_state_map(const StateMap& map, RecurrentView& view, const RecurrentLoo
 void draw_state_attention(WorkspaceContext& context, OriginsView& origins) {
   RecurrentView& view = origins.recurrent;
   const Skin& skin = context.skin;
-  const RecurrentLook* look = look_or_note(context, view);
-  if (!look) return;
-  if (look->attention.empty())
+  const RecurrentStates* inspection = inspection_or_note(context, view);
+  if (!inspection) return;
+  if (inspection->attention.empty())
     return draw_quiet_note(context.maps.complete.snapshot->model.is_classifier()
                                ? tr("This view shows a decoder's attention over states, but a classifier has no "
                                     "decoder. The weights of its pooling are in Classifier.")
                                : tr("This network has no attention: everything it knows of the source is one vector "
                                     "(see Bottleneck). Choose bahdanau or luong in Setup, and Reset."),
                            ImGui::GetContentRegionAvail(), skin);
-  const StateAttention& attention = look->attention.front();
+  const StateAttention& attention = inspection->attention.front();
   const bool first = attention.score == "bahdanau";
   draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
                      trf("{}: energies e = {}, their softmax, and the mean of the memory with these weights. s is the "
@@ -375,7 +378,8 @@ void draw_state_attention(WorkspaceContext& context, OriginsView& origins) {
   };
   const ImVec2 room = ImGui::GetContentRegionAvail();
   CardGrid grid = card_grid(room.x, skin.px(220), 3, std::max(skin.px(110), room.y / 2 - skin.px(8)), skin.px(8), skin);
-  for (const StateMap& map : maps) draw_state_map(map, view, *look, grid.next(), grid.card, context.textures, skin);
+  for (const StateMap& map : maps)
+    draw_state_map(map, view, *inspection, grid.next(), grid.card, context.textures, skin);
   grid.end();
 }
 
@@ -383,11 +387,11 @@ void draw_state_attention(WorkspaceContext& context, OriginsView& origins) {
 
 namespace {
 
-void draw_read_out(const RecurrentLook& look, const Snapshot& snapshot, const Skin& skin) {
+void draw_read_out(const RecurrentStates& inspection, const Snapshot& snapshot, const Skin& skin) {
   draw_label(skin.fonts.bold, skin.theme.text, tr("Decoded from this vector"), skin);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, one_line(snapshot.source_text), skin);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, "\u2192 " + one_line(snapshot.output_text), skin);
-  if (look.read_out.empty())
+  if (inspection.read_out.empty())
     return draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
                               snapshot.model.is_classifier()
                                   ? tr("This view needs a label computed from the last state only, but this model "
@@ -402,13 +406,13 @@ void draw_read_out(const RecurrentLook& look, const Snapshot& snapshot, const Sk
           ? tr("If the text ended here: the label predicted from the vector after each token.")
           : tr("If the encoder stopped here: the greedy output decoded from the vector after each token."),
       skin);
-  for (std::size_t i = 0; i < look.read_out.size(); ++i)
-    draw_label(
-        skin.fonts.small, skin.theme.text,
-        shortened(skin.fonts.small,
-                  fmt::format("\u2026 {}  \u2192  {}", name_of(look.source, static_cast<int>(i)), look.read_out[i]),
-                  ImGui::GetContentRegionAvail().x),
-        skin);
+  for (std::size_t i = 0; i < inspection.read_out.size(); ++i)
+    draw_label(skin.fonts.small, skin.theme.text,
+               shortened(skin.fonts.small,
+                         fmt::format("\u2026 {}  \u2192  {}", name_of(inspection.source, static_cast<int>(i)),
+                                     inspection.read_out[i]),
+                         ImGui::GetContentRegionAvail().x),
+               skin);
 }
 
 }  // namespace
@@ -416,33 +420,34 @@ void draw_read_out(const RecurrentLook& look, const Snapshot& snapshot, const Sk
 void draw_bottleneck(WorkspaceContext& context, OriginsView& origins) {
   RecurrentView& view = origins.recurrent;
   const Skin& skin = context.skin;
-  const RecurrentLook* look = look_or_note(context, view);
-  if (!look) return;
-  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                     trf("The encoder\u2019s last states, {} numbers, initialize the decoder or give the label. "
-                         "Without attention they are all the model knows of the {} tokens (1409.3215).",
-                         grouped(static_cast<std::int64_t>(look->handed.values.size())), look->source.size()),
-                     skin);
+  const RecurrentStates* inspection = inspection_or_note(context, view);
+  if (!inspection) return;
+  draw_wrapped_label(
+      skin.fonts.small, skin.theme.text_dim,
+      trf("The encoder\u2019s last states, {} numbers, initialize the decoder or give the label. "
+          "Without attention they are all the model knows of the {} tokens (1409.3215).",
+          grouped(static_cast<std::int64_t>(inspection->handed.values.size())), inspection->source.size()),
+      skin);
   float largest = 0;
-  for (const float value : look->handed.values)
+  for (const float value : inspection->handed.values)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
   HeatmapOptions options;
   options.map = skin.theme.diverging;
   options.high = largest > 0 ? largest : 1;
   options.low = -options.high;
-  options.row_labels = look->handed_names;
+  options.row_labels = inspection->handed_names;
   options.col_axis = tr("dimension");
   options.square = false;
   options.tooltip = [&](int row, int col) {
-    plain_text(trf("{}, dimension {}: {}", look->handed_names[static_cast<std::size_t>(row)], col,
-                   short_number(look->handed.at(row, col))));
+    plain_text(trf("{}, dimension {}: {}", inspection->handed_names[static_cast<std::size_t>(row)], col,
+                   short_number(inspection->handed.at(row, col))));
     dim_text(tr("the encoder\u2019s state after its last token"), skin);
   };
-  const float height = skin.px(70) + skin.px(28) * static_cast<float>(look->handed.rows);
-  draw_heatmap("handed", look->handed, view.version, {0, std::min(height, ImGui::GetContentRegionAvail().y * 0.5F)},
-               options, context.textures, skin);
+  const float height = skin.px(70) + skin.px(28) * static_cast<float>(inspection->handed.rows);
+  draw_heatmap("handed", inspection->handed, view.version,
+               {0, std::min(height, ImGui::GetContentRegionAvail().y * 0.5F)}, options, context.textures, skin);
   ImGui::BeginChild("read out", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
-  draw_read_out(*look, *context.maps.complete.snapshot, skin);
+  draw_read_out(*inspection, *context.maps.complete.snapshot, skin);
   ImGui::EndChild();
 }
 

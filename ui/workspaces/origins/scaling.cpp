@@ -149,10 +149,10 @@ void draw_head_variance(const Snapshot& snapshot, const Skin& skin) {
 void draw_loss(const Snapshot& snapshot, const AttentionView& attention, const Skin& skin) {
   const auto& difference = attention.intervention.difference;
   if (!difference || attention.intervention.compared.get() != &snapshot || snapshot.gold.empty()) return;
-  const auto pieces = static_cast<double>(snapshot.gold.size());
+  const auto tokens = static_cast<double>(snapshot.gold.size());
   draw_label(skin.fonts.ui, skin.theme.text,
-             trf("loss {:.3f} \u2192 {:.3f} nats per token", -difference->log_prob_before / pieces,
-                 -difference->log_prob_after / pieces),
+             trf("loss {:.3f} \u2192 {:.3f} nats per token", -difference->log_prob_before / tokens,
+                 -difference->log_prob_after / tokens),
              skin);
   help_tooltip(
       trf("\u2212\u03A3 ln p / {} for the {}, each token given those before it, without and with the interventions "

@@ -30,10 +30,10 @@ void draw_place_names(Painter& paint, const PlotFrame& frame, const std::vector<
   }
 }
 
-std::vector<std::string> pieces_in_a_row(const PassGradients& pass) {
-  std::vector<std::string> pieces = pass.encoder.pieces;
-  pieces.insert(pieces.end(), pass.decoder.pieces.begin(), pass.decoder.pieces.end());
-  return pieces;
+std::vector<std::string> tokens_per_row(const PassGradients& pass) {
+  std::vector<std::string> tokens = pass.encoder.tokens;
+  tokens.insert(tokens.end(), pass.decoder.tokens.begin(), pass.decoder.tokens.end());
+  return tokens;
 }
 
 void draw_controls(WorkspaceContext& context, GradientsView& view) {
@@ -41,23 +41,24 @@ void draw_controls(WorkspaceContext& context, GradientsView& view) {
   ImGui::AlignTextToFramePadding();
   quiet_words(tr("L = \u2212log p of"),
               tr("The token whose loss is backpropagated, given the tokens before it. Keys: \u2190 and \u2192."), skin);
-  if (view.look)
-    for (std::size_t i = 0; i < view.look->written.size(); ++i) {
+  if (view.inspection)
+    for (std::size_t i = 0; i < view.inspection->written.size(); ++i) {
       ImGui::PushID(static_cast<int>(i));
       ImGui::SameLine(0, skin.px(4));
-      const std::string piece(without_mark(view.look->written[i]));
-      if (draw_choice(piece.empty() ? " " : piece.c_str(), view.look->output == static_cast<int>(i),
+      const std::string token(without_mark(view.inspection->written[i]));
+      if (draw_choice(token.empty() ? " " : token.c_str(), view.inspection->output == static_cast<int>(i),
                       tr("Backpropagate this token\u2019s loss."), skin))
         ask_for_gradients(context, view, static_cast<int>(i));
       ImGui::PopID();
     }
   end_choices();
   ImGui::BeginDisabled(context.studying || !context.live);
-  if (ImGui::Button(tr_label("Recompute"))) ask_for_gradients(context, view, view.look ? view.look->output : -1);
+  if (ImGui::Button(tr_label("Recompute")))
+    ask_for_gradients(context, view, view.inspection ? view.inspection->output : -1);
   ImGui::EndDisabled();
   help_tooltip(tr("Runs the analysis again with the current sentence and weights. Key: Home."), skin);
   next_in_row(button_width(tr("Keep curve")), skin.px(6));
-  ImGui::BeginDisabled(!view.look);
+  ImGui::BeginDisabled(!view.inspection);
   if (ImGui::Button(tr_label("Keep curve"))) keep_gradients(view);
   ImGui::EndDisabled();
   help_tooltip(
@@ -74,14 +75,14 @@ void draw_controls(WorkspaceContext& context, GradientsView& view) {
 }
 
 void draw_places(GradientsView& view, ImVec2 size, const Skin& skin) {
-  const GradientLook& look = *view.look;
+  const GradientResult& inspection = *view.inspection;
   std::vector<PlotLine> lines;
   for (std::size_t i = 0; i < view.lines.size(); ++i)
     lines.push_back({.name = view.names[i], .series = &view.lines[i], .color = skin.theme.series[i % 7]});
-  const std::vector<std::string> pieces = pieces_in_a_row(look.plain);
-  const std::string of(without_mark(look.written[static_cast<std::size_t>(look.output)]));
-  const std::string title =
-      trf("{}: gradient of \u2212log p({}) = {} at each token", look.model, of, number_text(look.plain.loss, 3));
+  const std::vector<std::string> tokens = tokens_per_row(inspection.plain);
+  const std::string of(without_mark(inspection.written[static_cast<std::size_t>(inspection.output)]));
+  const std::string title = trf("{}: gradient of \u2212log p({}) = {} at each token", inspection.model, of,
+                                number_text(inspection.plain.loss, 3));
   PlotOptions options;
   options.title = title;
   options.help =
@@ -92,10 +93,10 @@ void draw_places(GradientsView& view, ImVec2 size, const Skin& skin) {
   options.x_label = tr("token");
   options.whole_x = true;
   options.legend_values = false;
-  options.x_data = PlotRange{-0.5, static_cast<double>(pieces.size()) - 0.5};
-  options.over = [&](Painter& paint, const PlotFrame& frame) { draw_place_names(paint, frame, pieces, skin); };
-  if (!look.plain.encoder.pieces.empty())
-    view.axis.marker = static_cast<double>(look.plain.encoder.pieces.size()) - 0.5;
+  options.x_data = PlotRange{-0.5, static_cast<double>(tokens.size()) - 0.5};
+  options.over = [&](Painter& paint, const PlotFrame& frame) { draw_place_names(paint, frame, tokens, skin); };
+  if (!inspection.plain.encoder.tokens.empty())
+    view.axis.marker = static_cast<double>(inspection.plain.encoder.tokens.size()) - 0.5;
   draw_plot("places", lines, size, view.axis, view.plot, options, skin);
 }
 
@@ -136,9 +137,9 @@ void ask_for_gradients(WorkspaceContext& context, GradientsView& view, int outpu
 }
 
 std::optional<WorkspaceNumbers> gradient_numbers(const GradientsView& view) {
-  if (!view.look || view.lines.empty()) return std::nullopt;
-  const std::vector<std::string> pieces = pieces_in_a_row(view.look->plain);
-  WorkspaceNumbers numbers{Matrix(static_cast<int>(pieces.size()), static_cast<int>(view.lines.size())), pieces,
+  if (!view.inspection || view.lines.empty()) return std::nullopt;
+  const std::vector<std::string> tokens = tokens_per_row(view.inspection->plain);
+  WorkspaceNumbers numbers{Matrix(static_cast<int>(tokens.size()), static_cast<int>(view.lines.size())), tokens,
                            view.names, "gradients through time"};
   for (int row = 0; row < numbers.matrix.rows; ++row)
     for (int col = 0; col < numbers.matrix.cols; ++col) {
@@ -160,12 +161,12 @@ void draw_through_time(WorkspaceContext& context, OriginsView& origins) {
     return note(tr("Type a sentence below to see which of its tokens the gradient of the loss reaches."));
   draw_controls(context, view);
   const bool working = context.studying || context.study.has_value();
-  if (!view.look)
+  if (!view.inspection)
     return note(working ? tr("Backpropagating\u2026")
                         : tr("Not computed yet. Click Recompute to backpropagate the loss."));
-  if (!view.look->problem.empty()) return note(view.look->problem.c_str());
+  if (!view.inspection->problem.empty()) return note(view.inspection->problem.c_str());
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const bool transformer = !view.look->bare.empty();
+  const bool transformer = !view.inspection->bare.empty();
   draw_places(view, {0, transformer ? std::floor(room.y * 0.6F) : 0}, skin);
   if (transformer) draw_layers(view, skin);
 }

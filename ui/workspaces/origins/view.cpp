@@ -88,7 +88,7 @@ Series row_series(const Matrix& weights, int row) {
 
 // ---- points
 
-void draw_anew(PointsView& view) {
+void redraw(PointsView& view) {
   view.known = sample_values(40, view.noise, ++view.seed);
   view.chosen = view.dragged = std::nullopt;
   changed(view);

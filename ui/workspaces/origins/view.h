@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "measures/kernel_regression.h"
-#include "measures/learned_pooling.h"
-#include "measures/score_scaling.h"
+#include "analysis/kernel_regression.h"
+#include "analysis/learned_pooling.h"
+#include "analysis/score_scaling.h"
 #include "plain/config.h"
 #include "widgets/plot.h"
 #include "workspaces/origins/model_views.h"
@@ -47,7 +47,7 @@ struct PointsView {
   PlotRange limits;  // of the values
 };
 
-void draw_anew(PointsView& view);
+void redraw(PointsView& view);
 // Noise as it was drawn, times what the deviation grew.
 void set_noise(PointsView& view, double noise);
 void add_point(PointsView& view, double key, double value);

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "measures/matrix_algebra.h"
 #include "plain/clamped.h"
 #include "plain/position_schemes.h"
 #include "widgets/heatmap.h"

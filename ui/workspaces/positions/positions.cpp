@@ -58,7 +58,7 @@ void move_together(WorkspaceContext& context) {
   if (view.mode == PositionsMode::turning) move_both(view.turning);
 }
 
-void shuffle_anew(WorkspaceContext& context) {
+void reshuffle(WorkspaceContext& context) {
   PositionsView& view = context.views.of<PositionsView>();
   if (view.mode != PositionsMode::shuffled) return;
   ++view.orders.seed;
@@ -75,7 +75,7 @@ constexpr std::array keys = {
     WorkspaceKey{{.key = Key::up, .repeats = true}, "the key's position", move_key<1>},
     WorkspaceKey{{.key = Key::down, .repeats = true}, "the key's position", move_key<-1>},
     WorkspaceKey{{.key = Key::enter, .repeats = true}, "query and key move together", move_together},
-    WorkspaceKey{{.key = Key::home}, "shuffle the words again", shuffle_anew},
+    WorkspaceKey{{.key = Key::home}, "shuffle the words again", reshuffle},
 };
 
 // ---- the numbers

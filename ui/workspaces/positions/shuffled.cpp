@@ -48,34 +48,34 @@ void draw_heading(const char* text, const char* help, const Skin& skin) {
   help_tooltip(help, skin);
 }
 
-void draw_table(const OrderLook& look, const Skin& skin) {
-  const bool untold = !look.orders.front().untold.empty();
+void draw_table(const OrderResult& inspection, const Skin& skin) {
+  const bool without_positions = !inspection.orders.front().without_positions.empty();
   constexpr ImGuiTableFlags flags =
       ImGuiTableFlags_RowBg | ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_PadOuterX | ImGuiTableFlags_ScrollY;
-  if (!ImGui::BeginTable("orders", untold ? 3 : 2, flags, {0, 0})) return;
+  if (!ImGui::BeginTable("orders", without_positions ? 3 : 2, flags, {0, 0})) return;
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   draw_heading(tr("The words"), tr("The original sentence first, then its words in other orders."), skin);
   ImGui::TableNextColumn();
-  draw_heading(trf("with positions: {}", look.positions).c_str(),
+  draw_heading(trf("with positions: {}", inspection.positions).c_str(),
                tr("The model's greedy output. Orange: different from the output for the original order."), skin);
-  if (untold) {
+  if (without_positions) {
     ImGui::TableNextColumn();
     draw_heading(tr("without positions"),
                  tr("The encoder has no positional encoding here: every order gives the same keys and values, so the "
                     "output cannot differ (paper \u00A73.5)."),
                  skin);
   }
-  for (const WordOrder& order : look.orders) {
+  for (const WordOrder& order : inspection.orders) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
-    draw_wrapped_label(&order == &look.orders.front() ? skin.fonts.bold : skin.fonts.ui, skin.theme.text, order.text,
-                       skin);
+    draw_wrapped_label(&order == &inspection.orders.front() ? skin.fonts.bold : skin.fonts.ui, skin.theme.text,
+                       order.text, skin);
     ImGui::TableNextColumn();
-    draw_reading(order.told, look.orders.front().told, skin);
-    if (!untold) continue;
+    draw_reading(order.with_positions, inspection.orders.front().with_positions, skin);
+    if (!without_positions) continue;
     ImGui::TableNextColumn();
-    draw_reading(order.untold.front(), look.orders.front().untold.front(), skin);
+    draw_reading(order.without_positions.front(), inspection.orders.front().without_positions.front(), skin);
   }
   ImGui::EndTable();
 }
@@ -90,17 +90,19 @@ void ask_for_orders(WorkspaceContext& context, OrdersView& view) {
 }
 
 std::optional<WorkspaceNumbers> order_numbers(const OrdersView& view) {
-  if (!view.look || view.look->orders.empty()) return std::nullopt;
-  const OrderLook& look = *view.look;
-  const bool untold = !look.orders.front().untold.empty();
-  WorkspaceNumbers numbers{
-      Matrix(static_cast<int>(look.orders.size()), untold ? 2 : 1), {}, {"ln p, told the order"}, "shuffled words"};
-  if (untold) numbers.cols.emplace_back(tr("ln p without positions"));
+  if (!view.inspection || view.inspection->orders.empty()) return std::nullopt;
+  const OrderResult& inspection = *view.inspection;
+  const bool without_positions = !inspection.orders.front().without_positions.empty();
+  WorkspaceNumbers numbers{Matrix(static_cast<int>(inspection.orders.size()), without_positions ? 2 : 1),
+                           {},
+                           {"ln p, told the order"},
+                           "shuffled words"};
+  if (without_positions) numbers.cols.emplace_back(tr("ln p without positions"));
   int row = 0;
-  for (const WordOrder& order : look.orders) {
-    numbers.rows.push_back(fmt::format("{} \u2192 {}", order.text, order.told.output));
-    numbers.matrix.at(row, 0) = static_cast<float>(order.told.log_prob);
-    if (untold) numbers.matrix.at(row, 1) = static_cast<float>(order.untold.front().log_prob);
+  for (const WordOrder& order : inspection.orders) {
+    numbers.rows.push_back(fmt::format("{} \u2192 {}", order.text, order.with_positions.output));
+    numbers.matrix.at(row, 0) = static_cast<float>(order.with_positions.log_prob);
+    if (without_positions) numbers.matrix.at(row, 1) = static_cast<float>(order.without_positions.front().log_prob);
     ++row;
   }
   return numbers;
@@ -118,12 +120,12 @@ void draw_shuffled(WorkspaceContext& context, PositionsView& positions) {
       context.live && view.asked && view.asked->text == context.live->source_text && view.run == context.live->run;
   if (context.live && !context.studying && !same) ask_for_orders(context, view);
   draw_controls(context, view);
-  if (!view.look)
+  if (!view.inspection)
     return note(context.studying || context.study
                     ? tr("Decoding the shuffled sentences\u2026")
                     : tr("Not computed yet. Click Shuffle again to decode the sentence in several word orders."));
-  if (!view.look->problem.empty()) return note(view.look->problem.c_str());
-  draw_table(*view.look, skin);
+  if (!view.inspection->problem.empty()) return note(view.inspection->problem.c_str());
+  draw_table(*view.inspection, skin);
 }
 
 }  // namespace attnscope

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "measures/attention_measures.h"
+#include "analysis/attention_measures.h"
 
 namespace attnscope {
 namespace {
@@ -121,8 +121,8 @@ void settle(LocalityView& view, const std::shared_ptr<const Snapshot>& snapshot)
   if (!(view.highest > 0)) view.highest = 1;
 }
 
-void take_orders(OrdersView& view, OrderLook look, std::uint64_t run, std::int64_t step) {
-  view.look = std::move(look);
+void take_orders(OrdersView& view, OrderResult inspection, std::uint64_t run, std::int64_t step) {
+  view.inspection = std::move(inspection);
   view.run = run;
   view.step = step;
 }

@@ -92,10 +92,10 @@ struct OrdersView {
   std::uint64_t run = 0;
   std::int64_t step = 0;
   std::int64_t seed = 1;
-  std::optional<OrderLook> look;
+  std::optional<OrderResult> inspection;
 };
 
-void take_orders(OrdersView& view, OrderLook look, std::uint64_t run, std::int64_t step);
+void take_orders(OrdersView& view, OrderResult inspection, std::uint64_t run, std::int64_t step);
 
 struct PositionsView {
   PositionsMode mode = PositionsMode::numbers;

@@ -1,0 +1,74 @@
+// From a kernel to attention, a step at a time: ŷ(x) = Σ_h o_h Σ_i softmax_i(score_h(x, x_i)) y_i, of which each step
+// changes one thing, and learns what it may by gradient descent.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/kernel_regression.h"
+#include "plain/matrix.h"
+
+namespace attnscope {
+
+enum class PoolingStep {
+  kernel,       // score = −((x − x_i)/h)²/2, h as it was set; nothing is learned
+  width,        // score = −((x − x_i) w)²/2, w learned
+  projections,  // score = q·k_i/√d_k with q = W_Q φ(x), k_i = W_K φ(x_i), both learned
+  heads,        // several of those, mixed by a learned W_O
+};
+
+inline constexpr int pooling_width = 2;     // d_k
+inline constexpr int pooling_features = 3;  // φ(x) = (1, z, z²) with z = x/2.5 − 1: what a projection is made of
+inline constexpr int pooling_heads = 3;     // of the last step
+
+// All numbers that a step learns, one after the other: w; or of every head W_Q and W_K (d_k × features each, row by
+// row), then, of several heads, W_O.
+struct LearnedPooling {
+  PoolingStep step = PoolingStep::kernel;
+  double kernel_width = 1;  // h of the first step
+  std::vector<double> parameters;
+
+  int heads() const { return step == PoolingStep::heads ? pooling_heads : 1; }
+};
+
+// As it begins: as good as the Gaussian kernel of that width, of which the projections are made; heads begin with
+// different widths and a little noise, or they would stay alike.
+LearnedPooling first_pooling(PoolingStep step, double kernel_width, std::uint64_t seed);
+
+// Where W_Q and W_K of a head stand, d_k × features numbers each; only of the steps that have them.
+std::span<const double> projection(const LearnedPooling& pooling, int head, bool of_keys);
+// Of one head: 1.
+std::vector<double> head_mix(const LearnedPooling& pooling);
+
+// q or k.
+std::array<double, pooling_width> projected(const LearnedPooling& pooling, int head, bool of_keys, double x);
+
+// score_h(x, x_i).
+double pooling_score(const LearnedPooling& pooling, int head, double x, double key);
+
+// queries × keys; every row sums to 1. Empty without keys.
+Matrix pooling_weights(const LearnedPooling& pooling, int head, std::span<const double> queries,
+                       std::span<const double> keys);
+
+// Not numbers without keys.
+std::vector<double> pooling_estimates(const LearnedPooling& pooling, std::span<const double> queries,
+                                      const KeyedValues& known);
+
+// Mean over all keys of (ŷ(x_i) from the other pairs − y_i)²: with its own pair the width would shrink until every key
+// sees itself alone. `gradient`, where wanted, gets ∂/∂parameters. Not a number with less than two keys.
+double pooling_loss(const LearnedPooling& pooling, const KeyedValues& known, std::vector<double>* gradient = nullptr);
+
+// Gradient descent with Adam's steps (1412.6980), as the models here learn.
+class PoolingDescent {
+ public:
+  // One update; returns the loss before it. Changes nothing where that is no number.
+  double update(LearnedPooling& pooling, const KeyedValues& known, double learning_rate);
+
+ private:
+  int steps_ = 0;
+  std::vector<double> mean_, square_;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,16 @@
+// A recurrent layer's gates and states, for a snapshot.
+#pragma once
+
+#include "model/model.h"
+#include "plain/callbacks.h"
+#include "plain/recurrent_states.h"
+#include "plain/snapshot.h"
+#include "tokenizer/tokenizer.h"
+
+namespace attnscope {
+
+// `whole` was decoded to its end. The model is a recurrent one and stands still; `breathe` is called between pieces.
+RecurrentStates inspect_cells(SequenceModel& model, const Tokenizer& tokenizer, const RecurrentWanted& wanted,
+                              const Snapshot& whole, const YieldCallback& yield);
+
+}  // namespace attnscope

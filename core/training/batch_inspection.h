@@ -1,0 +1,29 @@
+// The next batch, to be looked at.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "plain/batch_inspection.h"
+#include "tokenizer/tokenizer.h"
+#include "training/batch_source.h"
+
+namespace attnscope {
+
+class BatchInspector {
+ public:
+  // Of a run that is trained on `dataset`; goes through the lengths of all its pairs once.
+  BatchInspector(const Config& config, std::shared_ptr<const Dataset> dataset);
+
+  // The first batch of the update after `step` of them, in `num_parts` parts. `config`: with the live fields as they
+  // are now.
+  BatchInspection inspect(const BatchWanted& wanted, const Config& config, const Tokenizer& tokenizer,
+                             std::int64_t step, std::int64_t num_parts);
+
+ private:
+  BatchSource batches_;
+  double padding_made_ = 0;
+  double padding_sorted_ = 0;
+};
+
+}  // namespace attnscope

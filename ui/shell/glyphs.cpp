@@ -1,0 +1,76 @@
+#include "shell/glyphs.h"
+
+#include <imgui.h>
+
+#include <utility>
+
+#include "shell/app_state.h"
+
+namespace attnscope {
+namespace {
+
+// What the window's own fonts are made with (base/fonts.cpp), or is no letter of any script.
+bool is_own(char32_t sign) {
+  return sign <= 0x052F || (sign >= 0x1E00 && sign < 0x2600) || sign == 0xFFFD;
+}
+
+constexpr char32_t last_held = 0xFFFF;  // Dear ImGui's signs have 16 bits
+
+}  // namespace
+
+std::set<char32_t> Glyphs::new_in(const AppState& scope) {
+  const auto changed = [](auto& last, const auto& now) {
+    const bool differs = last != now;
+    if (differs) last = now;
+    return differs;
+  };
+  read_what_is_short(scope);
+  if (changed(run_, scope.run.run)) {
+    for (const Example& example : scope.run.examples) {
+      read(example.source);
+      read(example.target);
+    }
+  }
+  const ShownMaps maps = shown_maps(scope);
+  if (changed(newest_, maps.newest.snapshot) && newest_) read(*newest_);
+  if (changed(complete_, maps.complete.snapshot) && complete_) read(*complete_);
+  return std::exchange(new_, {});
+}
+
+// Sentences, names and messages: in every frame, as that takes less than to know whether they have changed.
+void Glyphs::read_what_is_short(const AppState& scope) {
+  for (const std::string* text : {&scope.layout.sentence, &scope.reference, &scope.dropped_file, &scope.run.name,
+                                  &scope.run.folder, &scope.saved_to, &scope.edited.corpus.source})
+    read(*text);
+  for (const std::string& sentence : scope.layout.recent) read(sentence);
+  for (const PinnedSentence& sentence : scope.history.sentences()) read(sentence.text);
+  for (const Toast& toast : scope.toasts) read(toast.message.text);
+  if (!scope.browser.open) return;
+  read(scope.browser.path_text);
+  for (const DirectoryEntry& entry : scope.browser.listing.entries) read(entry.name);
+}
+
+void Glyphs::read(const Snapshot& snapshot) {
+  read(snapshot.output_text);
+  for (const auto* tokens : {&snapshot.source, &snapshot.target_in, &snapshot.target_out})
+    for (const Token& token : *tokens) read(token.text);
+  for (const DecodingStep& step : snapshot.decoding)
+    for (const Candidate& candidate : step.candidates) read(candidate.token.text);
+  const auto vocabulary = snapshot.embeddings ? snapshot.embeddings->vocabulary : nullptr;
+  if (!vocabulary || std::exchange(vocabulary_, vocabulary) == vocabulary) return;
+  for (const std::string& token : vocabulary->tokens) read(token);
+}
+
+void Glyphs::read(const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    char32_t sign = length == 1 ? lead : lead & (0x7FU >> length);
+    for (std::size_t i = 1; i < length && at + i < text.size(); ++i)
+      sign = sign << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3FU);
+    at += length;
+    if (!is_own(sign) && sign <= last_held && told_.insert(sign).second) new_.insert(sign);
+  }
+}
+
+}  // namespace attnscope

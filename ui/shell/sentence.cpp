@@ -1,0 +1,242 @@
+#include "shell/sentence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/numbers.h"
+#include "base/translation.h"
+#include "shell/export.h"
+#include "shell/lessons.h"
+#include "shell/overrides.h"
+#include "shell/saved_view.h"
+#include "shell/training.h"
+#include "workspaces/decoding/view.h"
+
+namespace attnscope {
+namespace {
+
+void put_first(std::vector<std::string>& recent, const std::string& text, std::size_t most) {
+  const std::string first = text;  // which may be one of them
+  std::erase(recent, first);
+  recent.insert(recent.begin(), first);
+  if (recent.size() > most) recent.resize(most);
+}
+
+// ---- runs that were kept
+
+// What was found kept when the window opened, once.
+void offer_autosave(AppState& scope) {
+  const auto newest = std::ranges::find_if(scope.autosaves, [](const Autosave& run) { return run.step > 0; });
+  if (newest == scope.autosaves.end() || newest->path == scope.layout.offered_run || has_run(scope)) return;
+  scope.layout.offered_run = newest->path;
+  Toast& toast = notify(scope, Severity::info,
+                        trf("Unsaved run recovered: {}, trained to step {}.", newest->name, grouped(newest->step)));
+  toast.stays = true;
+  toast.offer = {trf("Continue at step {}", grouped(newest->step)),
+                 tr("Opens the run as it was. You can also open it later with File, Open run."),
+                 OpenRun{.path = newest->path, .go_on = true}};
+}
+
+// A run that was trained has made way for the present one.
+void offer_run_before(AppState& scope, std::int64_t steps) {
+  std::erase_if(scope.toasts, [](const Toast& toast) { return toast.offer && !toast.stays; });
+  if (!scope.run.before || steps == 0) return;
+  notify(scope, Severity::info, trf("The previous run (step {}) is still available.", grouped(steps))).offer = {
+      scope.run.folder.empty() ? tr("Undo reset") : tr("Reopen it"),
+      tr("Opens the previous run again. Ctrl+Z does the same."), *scope.run.before};
+}
+
+void offer_way_back(AppState& scope, const Diverged& diverged) {
+  std::string text = trf("{}The loss is not finite at step {}: {} became NaN or infinite first. Training is paused.",
+                         diverged.of_other ? "B: " : "", grouped(diverged.step), diverged.what);
+  if (diverged.of_other)
+    text += tr(" Click Keep A to continue with A only.");
+  else if (!diverged.saved)
+    text += tr(" Lower the learning rate, then click Reset.");
+  Toast& toast = notify(scope, Severity::error, std::move(text));
+  if (!diverged.saved || diverged.of_other) return;
+  toast.offer = {trf("Back to step {} with half the learning rate", grouped(diverged.saved->step)),
+                 tr("Opens the run as it was last saved; Train continues from there."),
+                 OpenRun{.path = diverged.saved->path, .go_on = true, .discard_unsaved = true, .rate_factor = 0.5}};
+}
+
+// ---- what the session reported
+
+struct Receiver {
+  AppState& scope;
+
+  void operator()(const MetricPoint& point) {
+    scope.curves.append(point);
+    scope.status.step = point.step;
+  }
+
+  void operator()(OfOther& event) { receive(scope, event); }
+  void operator()(const ComparisonEnded& ended) { receive(scope, ended); }
+
+  void operator()(const Status& status) {
+    if (scope.status.activity == Activity::preparing && status.activity != Activity::preparing) {
+      scope.progress.reset();
+      give_up_return(scope);
+      give_up_run(scope);
+      give_up_view(scope);
+    }
+    scope.pausing = scope.pausing && status.activity == Activity::training;
+    scope.status = status;
+  }
+
+  void operator()(const Progress& progress) {
+    if (progress.fraction >= 1) {
+      scope.progress.reset();
+    } else {
+      scope.progress = progress;
+    }
+  }
+
+  void operator()(const StudyProgress& progress) { receive(scope, progress); }
+  void operator()(const StudyEnded& ended) { receive(scope, ended); }
+
+  void operator()(const Message& message) { notify(scope, message.severity, message.text); }
+
+  void operator()(RunOpened& opened) {
+    scope.progress.reset();
+    const std::int64_t steps_before = has_run(scope) ? scope.status.step : 0;
+    scope.curves = {};
+    scope.history = History(std::exchange(opened.pinned, {}));  // which lets go of a frame when it is dropped
+    for (const MetricPoint& point : std::exchange(opened.metrics, {})) (*this)(point);
+    scope.status.step = opened.step;
+    scope.edited = opened.config;
+    warn(opened.warnings);
+    const bool other_kind = scope.run.config.model.is_language_model() != opened.config.model.is_language_model();
+    if (other_kind)
+      scope.views.of<DecodingView>().time_step = -1;  // a prompt is passed over, a translation seen from its first step
+    const std::uint64_t before = scope.run.run;
+    scope.run = std::move(opened);
+    let_go_of_output(scope);
+    take_reference();
+    scope.saved_to = scope.run.saved_to;  // another run must not silently take the place of the one saved there
+    if (!scope.run.folder.empty() && !scope.run.autosaved) remember_run(scope, scope.run.folder);
+    receive_in_undo(scope, before);
+    offer_run_before(scope, steps_before);
+    scope.curves_view.axis.window.reset();
+    probe_sentence(scope);
+  }
+
+  void operator()(CorpusRead& read) {
+    scope.progress.reset();
+    scope.run.corpus_follows = false;
+    scope.run.examples = std::move(read.examples);
+    warn(read.warnings);
+    take_reference();
+    probe_sentence(scope);  // again: which words were never seen is known now
+  }
+
+  void operator()(const SentencePinned& pinned) {
+    scope.history.pin(pinned.text);
+    if (scope.other) scope.other->history.pin(pinned.text);
+  }
+  void operator()(const SentenceUnpinned& unpinned) {
+    scope.history.unpin(unpinned.text);
+    if (scope.other) scope.other->history.unpin(unpinned.text);
+  }
+  void operator()(FrameRecorded& recorded) { scope.history.add(std::move(recorded.frame)); }
+
+  void operator()(AutosaveList& kept) {
+    scope.autosaves = std::move(kept.runs);
+    offer_autosave(scope);
+  }
+  void operator()(const RunAutosaved&) { scope.requests.end = true; }
+  void operator()(NotSaved& not_saved) {
+    give_up_return(scope);
+    give_up_run(scope);
+    give_up_view(scope);
+    scope.not_saved = std::move(not_saved);
+  }
+
+  void operator()(const Diverged& diverged) { offer_way_back(scope, diverged); }
+
+  void operator()(const DirectoryListed& listing) { receive(scope.browser, listing); }
+  void operator()(const FileWritten& written) { receive(scope, written); }
+  void operator()(const FileRead& read) { receive(scope, read); }
+
+  void warn(const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) notify(scope, Severity::warning, warning);
+  }
+  // Of the sentence, if it is one of the corpus' examples.
+  void take_reference() {
+    if (const Example* example = example_of(scope)) scope.reference = example->target;
+  }
+};
+
+}  // namespace
+
+void remember_run(AppState& scope, const std::string& folder) {
+  put_first(scope.layout.recent_runs, folder, max_recent_runs);
+}
+
+void set_sentence(AppState& scope, std::string text) {
+  scope.layout.sentence = std::move(text);
+  const Example* example = example_of(scope);
+  scope.reference = example == nullptr ? std::string() : example->target;
+  let_go_of_places(scope);
+  probe_sentence(scope);
+}
+
+void remember_sentence(AppState& scope) {
+  if (!scope.layout.sentence.empty()) put_first(scope.layout.recent, scope.layout.sentence, max_recent);
+}
+
+const Example* example_of(const AppState& scope) {
+  const auto found = std::ranges::find(scope.run.examples, scope.layout.sentence, &Example::source);
+  return found == scope.run.examples.end() ? nullptr : &*found;
+}
+
+Probe wanted_probe(const AppState& scope) {
+  Probe probe;
+  probe.request = scope.asked.request;
+  probe.text = scope.layout.sentence;
+  probe.reference = scope.reference;
+  Overrides overrides = overrides_of(scope);
+  probe.interventions = std::move(overrides.interventions);
+  probe.prefix = std::move(overrides.prefix);
+  probe.prefix_ids = std::move(overrides.prefix_ids);
+  const Workspace& workspace = *scope.layout.workspace;
+  if (workspace.ask) workspace.ask(scope.views, probe);
+  probe.step = inspected_step(scope);
+  const Snapshot* past = scope.timeline.past.snapshot.get();
+  if (probe.embeddings && past) probe.embeddings->step = past->step;
+  return probe;
+}
+
+void ask_for_inspection(AppState& scope) {
+  if (has_run(scope) && wanted_probe(scope) != scope.asked) probe_sentence(scope);
+}
+
+void probe_sentence(AppState& scope) {
+  // Only the newest is answered, so an older one that has not left yet need not go at all.
+  std::erase_if(scope.commands, [](const Command& command) { return std::holds_alternative<Probe>(command); });
+  scope.asked = wanted_probe(scope);
+  ++scope.asked.request;
+  scope.commands.push_back(scope.asked);
+}
+
+// ---- what the session reported
+
+void receive(AppState& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot,
+             std::shared_ptr<const Snapshot> of_other) {
+  Receiver receiver{scope};
+  for (Event& event : events) std::visit(receiver, event);
+  receive_other(scope, std::move(of_other));
+
+  if (!snapshot || snapshot == scope.newest.snapshot || snapshot == scope.timeline.inspection.snapshot) return;
+  const bool decoded = snapshot->is_whole();
+  if (snapshot->recorded_weights) {
+    if (decoded) scope.timeline.inspection = {std::move(snapshot), ++scope.versions};
+    return;
+  }
+  scope.newest = {std::move(snapshot), ++scope.versions};
+  if (decoded) scope.complete = scope.newest;
+}
+
+}  // namespace attnscope
