@@ -63,7 +63,7 @@ TEST_F(Attend, CsvIsTheOneMapOfTheJson) {
   const std::string csv = printed(options);
   const auto map = weights(inspection, "encoder", 2, 1);
   std::string expected;
-  for (const auto& token : inspection["source"]) expected.append(1, ',').append(token["piece"].get<std::string>());
+  for (const auto& token : inspection["source"]) expected.append(1, ',').append(token["token"].get<std::string>());
   expected += "\n";
   EXPECT_EQ(csv.substr(0, expected.size()), expected);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), static_cast<std::ptrdiff_t>(map.size() + 1));
@@ -94,7 +94,7 @@ TEST_F(Attend, CsvHasEveryWeightInTheRowOfItsQueryAndTheColumnOfItsKey) {
     std::string line;
     std::getline(csv, line);
     std::vector<std::string> header = {""};
-    for (const auto& token : inspection[keys]) header.push_back(token["piece"]);
+    for (const auto& token : inspection[keys]) header.push_back(token["token"]);
     EXPECT_EQ(fields(line), header) << part;
     const auto map = weights(inspection, part, 1, 2);
     ASSERT_EQ(map.size(), inspection[queries].size()) << part;
@@ -102,7 +102,7 @@ TEST_F(Attend, CsvHasEveryWeightInTheRowOfItsQueryAndTheColumnOfItsKey) {
       ASSERT_TRUE(std::getline(csv, line)) << part;
       const std::vector<std::string> cells = fields(line);
       ASSERT_EQ(cells.size(), map[row].size() + 1);
-      EXPECT_EQ(cells[0], inspection[queries][row]["piece"].get<std::string>()) << part;
+      EXPECT_EQ(cells[0], inspection[queries][row]["token"].get<std::string>()) << part;
       for (std::size_t col = 0; col < map[row].size(); ++col)
         EXPECT_NEAR(std::stod(cells[col + 1]), map[row][col].get<double>(), 1e-6) << part;
     }
@@ -173,7 +173,7 @@ TEST_F(Attend, ChangesAreToldWithTheReferencesProbabilities) {
   EXPECT_EQ(after["untouched"]["gold"], before["gold"]);
   ASSERT_EQ(after["gold"].size(), before["gold"].size());
   EXPECT_NE(after["gold"], before["gold"]);
-  EXPECT_EQ(after["gold"][0]["piece"], before["gold"][0]["piece"]);
+  EXPECT_EQ(after["gold"][0]["token"], before["gold"][0]["token"]);
 }
 
 // ---- what such a sentence, or such a model, has not

@@ -435,9 +435,9 @@ TEST_F(Levels, AnotherSnapshotAndAnotherHeadMakeTheMapAnewAndNothingElse) {
 
 TEST_F(Levels, WordsMergePiecesAndKeepTheSelection) {
   auto cut = animal_snapshot(2);
-  cut->source[1].token = "▁ani";
-  cut->source[2].token = "mal";
-  cut->source[3].token = "▁not";
+  cut->source[1].text = "▁ani";
+  cut->source[2].text = "mal";
+  cut->source[3].text = "▁not";
   show(cut);
   EXPECT_EQ(view.map.map.cols, 16);
   view.pinned_row = 2;
@@ -579,15 +579,15 @@ TEST_F(HugeLevels, TheMatrixThinsItsLabelsAndNamesTheCellUnderTheMouse) {
   ui.move({corner->x + 250, corner->y - 200}, draw);
   ui.frames(3, draw);
   ASSERT_GE(view.pointed_row, 0);
-  const std::string query = snapshot().source[static_cast<std::size_t>(view.pointed_row)].token;
-  const std::string key = snapshot().source[static_cast<std::size_t>(view.pointed_col)].token;
+  const std::string query = snapshot().source[static_cast<std::size_t>(view.pointed_row)].text;
+  const std::string key = snapshot().source[static_cast<std::size_t>(view.pointed_col)].text;
   // Beside the matrix, and in the tooltip; the test's font has no ▁.
   EXPECT_TRUE(ui.find_text(query.substr(3), 1)) << query;
   EXPECT_TRUE(ui.drew(key.substr(3))) << key;
   EXPECT_TRUE(ui.drew(fmt::format("{:.6g}", map(1, 0).at(view.pointed_row, view.pointed_col))));
   for (int i = 0; i < 40; ++i) ui.wheel({corner->x + 250, corner->y - 200}, 1, draw);
   EXPECT_GT(view.zoom.scale, 20);
-  EXPECT_EQ(snapshot().source[static_cast<std::size_t>(view.pointed_row)].token, query);
+  EXPECT_EQ(snapshot().source[static_cast<std::size_t>(view.pointed_row)].text, query);
   EXPECT_LT(ui.vertices(), 40000);
 }
 

@@ -67,14 +67,14 @@ TEST(BatchInspection, PartsAreTheTrainersTogetherTheWholeBatch) {
   const auto parts = balanced_shards(dataset->train, indices, 3);
   int rows = 0;
   for (int i = 0; i < 3; ++i) {
-    const BatchInspection shown = inspector.result({i}, config, engine.tokenizer(), 4, 3);
+    const BatchInspection shown = inspector.inspect({i}, config, engine.tokenizer(), 4, 3);
     EXPECT_EQ(shown.parts, 3);
     expect_same(shown.source, make_batch(dataset->train, parts[static_cast<std::size_t>(i)], torch::kCPU).source,
                 engine.tokenizer());
     rows += shown.source.rows;
   }
   EXPECT_EQ(rows, config.training.batch_size);
-  EXPECT_EQ(inspector.result({99}, config, engine.tokenizer(), 4, 3).asked.part, 2);
+  EXPECT_EQ(inspector.inspect({99}, config, engine.tokenizer(), 4, 3).asked.part, 2);
 }
 
 TEST(BatchInspection, ALanguageModelHasWindowsWithoutSourceOrPadding) {
@@ -175,7 +175,7 @@ TEST(DropoutPlaces, AreShownForThePiecesOfTheFirstRow) {
   engine.reset(config, {});
   BatchInspector inspector(config, engine.dataset());
   const auto inspect = [&](std::int64_t step, int place) {
-    return inspector.result({0, place}, config, engine.tokenizer(), step, 1);
+    return inspector.inspect({0, place}, config, engine.tokenizer(), step, 1);
   };
   std::int64_t step = 0;
   const auto is_padded = [](const BatchSide& side) { return side.length(0) < side.cols; };

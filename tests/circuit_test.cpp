@@ -159,7 +159,7 @@ TEST(ContrastRuns, SaysWhyTwoSentencesAreNoTwins) {
 }
 
 TEST(Slots, AreWordsAndSigns) {
-  const auto token = [](const char* token, int id = 9) { return Token{id, token}; };
+  const auto token = [](const char* text, int id = 9) { return Token{id, text}; };
   const std::vector<Token> tokens = {
       token("▁didn"), token("'"), token("t"), token("▁s"), token("qu"), token("."), token("</s>", Tokenizer::eos_id)};
   const std::vector<Slot> slots = slots_of(tokens);
@@ -217,8 +217,8 @@ const ContrastQuestion c_or_d = {"the c sat", "the d sat", {}};
 TEST(Circuit, OneHeadIsResponsibleAndTheOthersAreNot) {
   const Model model = model_by_hand();
   const ContrastRuns runs(*model, tokenizer(), c_or_d);
-  EXPECT_EQ(runs.facts().a.token, "t");
-  EXPECT_EQ(runs.facts().b.token, "e");
+  EXPECT_EQ(runs.facts().a.text, "t");
+  EXPECT_EQ(runs.facts().b.text, "e");
   for (const ContrastSide of : {ContrastSide::clean, ContrastSide::corrupted}) {
     const Sweep swept = sweep(runs, of, ChangeKind::contrast);
     EXPECT_GE(swept.encoder_heads.at(0, 1).share, 0.95);

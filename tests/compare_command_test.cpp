@@ -146,7 +146,7 @@ TEST_F(CompareCommands, ArchitecturesAndTokenizersThatDifferAreComparedAsFarAsTh
   EXPECT_THAT(json["why_not"].get<std::string>(), testing::HasSubstr("tokenizers"));
   EXPECT_EQ(json["heads"][0]["why_not"], "B has no attention.");
   EXPECT_TRUE(json["scores"]["same_pairs"]);
-  EXPECT_TRUE(json["outputs"].contains("shared_pieces"));
+  EXPECT_TRUE(json["outputs"].contains("shared_tokens"));
 }
 
 TEST_F(CompareCommands, ARunThatIsGoneIsNamed) {

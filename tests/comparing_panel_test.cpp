@@ -91,7 +91,7 @@ TEST_F(ComparingTest, EveryWorkspaceShowsASideOrSaysWhyNot) {
 TEST_F(ComparingTest, WhereTheOutputsPartIsSaid) {
   begin_comparing(other_run());
   auto inspection = other_snapshot();
-  Candidate elle{.token = {.id = 99, .token = "▁elle"}, .probability = 0.75F};
+  Candidate elle{.token = {.id = 99, .text = "▁elle"}, .probability = 0.75F};
   inspection->decoding[2].candidates.insert(inspection->decoding[2].candidates.begin(), elle);
   inspection->decoding[2].chosen = 0;
   inspection->target_out[2] = elle.token;

@@ -350,7 +350,7 @@ TEST_P(DataFlowOf, ItEndsInTheProbabilitiesOfTheDecoding) {
   const Matrix& p = snapshot.data_flow->matrices.back().values;
   const DecodingStep& first = snapshot.decoding.front();
   EXPECT_NEAR(p.at(0, 0), first.candidates.front().probability, 1e-5);
-  EXPECT_EQ(snapshot.data_flow->matrices.back().col_labels.front(), first.candidates.front().token.token);
+  EXPECT_EQ(snapshot.data_flow->matrices.back().col_labels.front(), first.candidates.front().token.text);
   const Snapshot logits = inspect(FlowWanted{.box = {FlowPart::logits, true}, .token = 0});
   EXPECT_NEAR(logits.data_flow->matrices.back().values.at(0, 0), first.candidates.front().logit, 1e-4);
 }
@@ -440,7 +440,7 @@ TEST(DataFlowConvolution, ShowsTheSameNumbers) {
   torch::manual_seed(5);
   const Model model = make_model(small_config(), tokenizer().vocab_size());
   model->freeze();
-  const auto inspection = [&](bool convolution) {
+  const auto inspect = [&](bool convolution) {
     Snapshot last;
     const Probe probe{.text = "the cat sat",
                       .data_flow = FlowWanted{.box = {FlowPart::feed_forward, true}, .convolution = convolution}};

@@ -55,7 +55,7 @@ DecodingStep step_of(const std::vector<float>& logits, const SamplingOptions& sa
 
 // The test's font lacks the sign with which pieces begin.
 std::string bare(const Token& token) {
-  return token.token.substr(token.token.find('p'));
+  return token.text.substr(token.text.find('p'));
 }
 
 std::shared_ptr<const Decodings> made_decodings(const Snapshot& snapshot) {

@@ -137,7 +137,7 @@ TEST_F(BeamTree, PointingAtANodeTellsItsArithmetic) {
   ui.move(*at, draw);
   ui.frames(2, draw);
   const auto found =
-      std::ranges::find(decodings().tree, "x1_0_1", [](const BeamNode& each) { return each.token.token; });
+      std::ranges::find(decodings().tree, "x1_0_1", [](const BeamNode& each) { return each.token.text; });
   ASSERT_NE(found, decodings().tree.end());
   EXPECT_TRUE(ui.drew("0.100 + log " + std::to_string(std::exp(found->log_prob)).substr(0, 5)));
   EXPECT_TRUE(ui.drew(number_text(-found->total)));
@@ -160,7 +160,7 @@ TEST_F(BeamTree, PrunedNodesCanBeHidden) {
   const auto pruned = std::ranges::find_if(
       decodings().tree, [](const BeamNode& each) { return each.state == HypothesisState::pruned && each.step == 1; });
   ASSERT_NE(pruned, decodings().tree.end());
-  const std::string token = pruned->token.token;
+  const std::string token = pruned->token.text;
   EXPECT_TRUE(ui.drew(token));
   click("Show pruned");
   EXPECT_FALSE(decoding.tree.with_pruned);

@@ -20,7 +20,7 @@ std::vector<BeamNode> proposals(const std::vector<BeamNode>& tree, int parent, i
     const bool ends = size.finishes && step == size.steps - 1;
     node.token = {1000 + step * 100 + rank * 3 + choice,
                   "x" + std::to_string(step) + "_" + std::to_string(rank) + "_" + std::to_string(choice)};
-    if (rank == 0 && choice == 0) node.token.token = "zq" + std::to_string(step);
+    if (rank == 0 && choice == 0) node.token.text = "zq" + std::to_string(step);
     if (ends) node.token = {eos, "</s>"};
     node.log_prob = -0.1 - 1.3 * choice - 0.01 * rank - 0.003 * step;
     node.total = before + node.log_prob;
@@ -64,7 +64,7 @@ Reading reading(Method method, int number, const std::vector<BeamNode>& tree, in
     const BeamNode& node = tree[static_cast<std::size_t>(index)];
     made.tokens.push_back(node.token);
     made.log_probs.push_back(node.log_prob);
-    made.text += node.token.token + " ";
+    made.text += node.token.text + " ";
   }
   const BeamNode& last = tree[static_cast<std::size_t>(end)];
   made.log_prob = last.total;

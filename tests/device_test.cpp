@@ -165,7 +165,7 @@ TEST_F(Device, LooksInsideSeeTheSame) {
   for (const char* const architecture : {"encoder-decoder", "decoder-only", "recurrent"}) {
     SCOPED_TRACE(architecture);
     const ModelConfig config = config_to_inspect(architecture);
-    const auto inspection = [&](const Model& model) {
+    const auto inspect = [&](const Model& model) {
       model->freeze();
       Snapshot last;
       const Probe probe{.text = "the cat sat on the mat"};

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# However training ends, nothing of it is lost: endings_test.sh PROGRAM [KILLS [SEED]]. Trains a small run once without
-# interruption, then again and again while it is killed (kill -9) at random moments and resumed, and compares the losses,
-# weights and moments byte by byte; the same of two in lockstep; then ends it by signals and takes its stderr away. 15 kills where nothing is said;
-# `tests/endings_test.sh build/bin/attnscope 200` is the long form.
+# However training ends, nothing is lost: endings_test.sh PROGRAM PART [KILLS [SEED]]. The parts:
+#   killed    trains a small run without interruption, then again and again while it is killed (kill -9) at random moments
+#             and resumed; losses, weights and moments must be the same byte for byte. KILLS: 15 by default
+#   lockstep  the same for two runs in lockstep, killed three times
+#   ended     ends it by signals, takes its stderr away, fills the disk, trains in one folder twice
 set -euo pipefail
 program="$1"
-kills="${2:-15}"
-RANDOM="${3:-$$}"
-seed="${3:-$$}"
+part="$2"
+kills="${3:-15}"
+RANDOM="${4:-$$}"
+seed="${4:-$$}"
 
 . "$(dirname "${BASH_SOURCE[0]}")/small_run.sh"
 begin+=(--set training.kept_checkpoints=3)
@@ -18,10 +20,14 @@ steps=400
 # What two runs of the same updates have in common: all but how fast they were.
 losses() { sed 's/,"tokens_per_second":[^,}]*//' "$1/metrics.jsonl"; }
 
-started="$(date +%s%N)"
-"$program" train "${begin[@]}" --steps $steps --out "$folder/whole" 2>/dev/null
-whole_ms=$((($(date +%s%N) - started) / 1000000))
-[ "$(losses "$folder/whole" | wc -l)" -eq $steps ] || fail "the uninterrupted run has not $steps losses"
+if [ "$part" != ended ]; then
+  started="$(date +%s%N)"
+  "$program" train "${begin[@]}" --steps $steps --out "$folder/whole" 2>/dev/null
+  whole_ms=$((($(date +%s%N) - started) / 1000000))
+  [ "$(losses "$folder/whole" | wc -l)" -eq $steps ] || fail "the uninterrupted run has not $steps losses"
+fi
+
+if [ "$part" = killed ]; then
 
 # ---- killed
 
@@ -59,6 +65,9 @@ go_on || fail "after $killed kills: $(cat "$folder/said")"
 compare
 echo "killed $killed times in $((runs + 1)) runs of $whole_ms ms: same losses, weights and moments"
 
+fi
+if [ "$part" = lockstep ]; then
+
 # ---- two in lockstep, killed
 
 both=("${begin[@]}" --steps $steps --compare model.positions=alibi)
@@ -82,6 +91,9 @@ for kill in 1 2 3; do
   done
 done
 echo "a comparison killed 3 times: same losses, weights and moments of both"
+
+fi
+if [ "$part" = ended ]; then
 
 # ---- ended by a signal
 
@@ -136,3 +148,5 @@ wait "$attnscope" 2>/dev/null || true
 attnscope=""
 "$program" train --resume --steps 1 --out "$folder/two" 2>"$folder/said" || fail "the lock stayed: $(cat "$folder/said")"
 echo "the second on one folder is told"
+
+fi

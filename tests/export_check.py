@@ -62,7 +62,7 @@ def main():
     program = Onnx() if other == "onnxruntime" else HuggingFace(other)
     for run in sys.argv[4:]:
         written = said(attnscope, "translate", "--run", run, "--limit", "12", text=text + "\n")
-        pieces = written["hypotheses"][0]["pieces"]
+        pieces = written["hypotheses"][0]["tokens"]
         with tempfile.TemporaryDirectory() as folder:
             new = [piece["id"] for piece in pieces]
             logits = program.logits(attnscope, run, text, new, os.path.join(folder, "out"))

@@ -200,7 +200,7 @@ TEST_F(Flow, TheMatrixShownLargeIsWrittenAsCsv) {
   EXPECT_EQ(numbers_name(scope), "encoder-shares");  // of the box, the last
   write_csv(scope, "/nowhere/numbers.csv", false);
   const auto& written = std::get<WriteFile>(scope.commands.back());
-  EXPECT_THAT(written.bytes, testing::StartsWith(",0,1\n" + base->source.front().token + ","));
+  EXPECT_THAT(written.bytes, testing::StartsWith(",0,1\n" + base->source.front().text + ","));
 }
 
 TEST(FlowArithmetic, WritesACellAsTheSumItIs) {

@@ -32,9 +32,9 @@ TEST(Glyphs, AreReadFromWhatTheModelWritesAndMayWrite) {
   AppState scope;
   Glyphs signs;
   auto snapshot = fixture_snapshot({}, 1);
-  snapshot->source[0].token = "▁今";
+  snapshot->source[0].text = "▁今";
   snapshot->output_text = "日";
-  snapshot->decoding[0].candidates[1].token.token = "晴";
+  snapshot->decoding[0].candidates[1].token.text = "晴";
   receive(scope, {fixture_run(1)}, snapshot);
   EXPECT_EQ(signs.new_in(scope), (Found{U'今', U'日', U'晴'}));
 }

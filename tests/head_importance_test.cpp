@@ -135,10 +135,10 @@ TEST(HeadImportance, OverTheTrainingIsThatOfEveryRecordedStep) {
   // Where a few batches are all there are, the last is what is measured of the present weights.
   ASSERT_LE(validation_batches(engine.model(), *engine.dataset(), 8).size(), 4U);
   const HeadsResult present = inspection_of(engine);
-  ASSERT_THAT(history.points.back().result.heads, SizeIs(present.heads.size()));
+  ASSERT_THAT(history.points.back().inspection.heads, SizeIs(present.heads.size()));
   for (std::size_t i = 0; i < present.heads.size(); ++i)
-    EXPECT_NEAR(history.points.back().result.heads[i].exact, present.heads[i].exact, 1e-7);
-  EXPECT_NE(history.points.front().result.nll, present.nll);
+    EXPECT_NEAR(history.points.back().inspection.heads[i].exact, present.heads[i].exact, 1e-7);
+  EXPECT_NE(history.points.front().inspection.nll, present.nll);
 }
 
 TEST(HeadImportance, CanBeGivenUp) {

@@ -48,9 +48,9 @@ TEST_F(RowList, LeavesOutWhatTheQueryCannotSee) {
 // A query looks more at one piece and less at another; the tooltip on its lines has room for five of sixteen.
 TEST(ChangesOfAQuery, AreToldTheLargestFirst) {
   auto changed = animal_snapshot(2);
-  changed->source[1].token = "raised";
-  changed->source[2].token = "lowered";
-  changed->source[10].token = "watching";
+  changed->source[1].text = "raised";
+  changed->source[2].text = "lowered";
+  changed->source[10].text = "watching";
   changed->untouched = std::make_shared<Snapshot>(*changed);
   changed->encoder[1][0].at(10, 1) += 0.125F;
   changed->encoder[1][0].at(10, 2) -= 0.25F;

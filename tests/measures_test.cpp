@@ -123,7 +123,7 @@ TEST(Antecedent, IsLookedForFromItAndFromThePronoun) {
   EXPECT_EQ(found(find_antecedent(shown_sentence(3, 3, 1), "Cat")), (std::vector{false, false, true}));
   EXPECT_TRUE(find_antecedent(shown_sentence(1, 1, 1), "dog").empty());
   Snapshot silent = shown_sentence(1, 1, 1);
-  silent.source[3].token = "▁me";
+  silent.source[3].text = "▁me";
   EXPECT_TRUE(find_antecedent(silent, "cat").empty());
 }
 

@@ -149,7 +149,7 @@ TEST_F(Panels, ThePronounsRowAndHeadAreShownFirst) {
   ui.frames(3, draw);
   const Snapshot& snapshot = *scope.newest.snapshot;
   const int it = telling_row(snapshot.source);
-  EXPECT_EQ(snapshot.source[static_cast<std::size_t>(it)].token, "▁it");
+  EXPECT_EQ(snapshot.source[static_cast<std::size_t>(it)].text, "▁it");
   EXPECT_EQ(attention.part, AttentionPart::encoder);
   const auto place = telling_head(snapshot);
   ASSERT_TRUE(place);
@@ -167,9 +167,9 @@ TEST_F(Panels, ThePronounsRowAndHeadAreShownFirst) {
 }
 
 TEST(TellingRow, IsTheLastPronounElseTheLastWord) {
-  const auto row = [](std::initializer_list<const char*> tokens) {
+  const auto row = [](std::initializer_list<const char*> texts) {
     std::vector<Token> tokens;
-    for (const char* token : tokens) tokens.push_back({0, token});
+    for (const char* text : texts) tokens.push_back({0, text});
     return telling_row(tokens);
   };
   EXPECT_EQ(row({"▁it", "▁was", "▁qu", "'", "il", "▁est", "</s>"}), 4);
@@ -188,7 +188,7 @@ TEST(TellingHead, IsWhereThePronounWeighsAnEarlierWordMost) {
   snapshot.encoder[1][0].at(1, 0) = 0.9F;  // not the pronoun
   snapshot.encoder[1][1].at(3, 1) = 0.5F;
   EXPECT_EQ(telling_head(snapshot), (HeadPlace{AttentionPart::encoder, 1, 1}));
-  snapshot.source[3].token = "▁cat";
+  snapshot.source[3].text = "▁cat";
   EXPECT_FALSE(telling_head(snapshot));
 }
 

@@ -31,7 +31,7 @@ sys.path.insert(0, folder)
 from snippet import load
 
 source = [token["id"] for token in json.load(open(folder + "/attend.json"))["source"]]
-pieces = json.load(open(folder + "/translate.json"))["hypotheses"][0]["pieces"]
+pieces = json.load(open(folder + "/translate.json"))["hypotheses"][0]["tokens"]
 target = [1] + [piece["id"] for piece in pieces[:-1]]
 inputs = torch.tensor([source]), torch.tensor([target])
 for name, model in (("torch.nn", load(run)), ("TorchScript", torch.jit.load(folder + "/module/model.pt"))):

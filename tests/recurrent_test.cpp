@@ -313,7 +313,7 @@ TEST_P(Attention, EqualsItsFormulaInLoops) {
   memory.states = torch::randn({2, 5, 8});
   memory.padding = padding_after({5, 3}, 5);
   const torch::Tensor states = torch::randn({2, 4, 8});
-  const Seen seen = attention->result(states, attention->keys(memory), memory);
+  const Seen seen = attention->attend(states, attention->keys(memory), memory);
   const torch::Tensor readout = attention->readout(seen.contexts, states);
   const torch::Tensor W_c = attention->named_parameters()["W_c.weight"];
   for (std::int64_t b = 0; b < 2; ++b) {

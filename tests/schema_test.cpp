@@ -272,8 +272,8 @@ TEST_F(OutputSchema, OfExplanations) {
 TEST_F(OutputSchema, DescribesExplanationsToTheirEnds) {
   const auto misfit = [&](const char* key, const char* value) {
     Json json =
-        Json::parse(R"({"between": [], "clean": {"text": "", "pieces": [], "output": "", "margin": 0}, "step": 1,
-                               "circuit": {"pairs": 1, "hops": [], "places": []}})");
+        Json::parse(R"({"between": [], "clean": {"text": "", "tokens": [], "output": "", "margin": 0}, "step": 1,
+                               "circuit": {"pairs": 1, "edges": [], "places": []}})");
     json["corrupted"] = json["clean"];
     json[key] = Json::parse(value);
     return schema.misfit(json, "explained");
@@ -282,7 +282,7 @@ TEST_F(OutputSchema, DescribesExplanationsToTheirEnds) {
   EXPECT_EQ(misfit("figures", R"({"clean": {"weights": {"layer 1": 0.5}}, "corrupted": {}})"), "");
   EXPECT_THAT(misfit("figures", R"({"clean": {"weights": {"layer 1": "much"}}, "corrupted": {}})"),
               testing::HasSubstr("fits none"));
-  EXPECT_THAT(misfit("exchange", R"({"words": [], "denoising": {}})"), testing::HasSubstr("has no \"noising\""));
+  EXPECT_THAT(misfit("swap", R"({"words": [], "denoising": {}})"), testing::HasSubstr("has no \"noising\""));
   EXPECT_THAT(misfit("paths", R"([{"to": {"part": "nowhere"}}])"), testing::HasSubstr("paths[0] has no"));
   EXPECT_THAT(misfit("more", "1"), testing::HasSubstr("more is not described"));
 }

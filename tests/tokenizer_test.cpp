@@ -46,8 +46,8 @@ TEST_P(EachType, GivesCorpusTextBackUnchanged) {
     const std::vector<Token> tokens = tokenizer.encode(sentence);
     EXPECT_EQ(tokenizer.decode(ids(tokens)), sentence);
     for (const Token& token : tokens) {
-      EXPECT_EQ(token.token, tokenizer.token(token.id));
-      EXPECT_NE(token.id, Tokenizer::unk_id) << token.token << " in " << sentence;
+      EXPECT_EQ(token.text, tokenizer.token(token.id));
+      EXPECT_NE(token.id, Tokenizer::unk_id) << token.text << " in " << sentence;
     }
   }
 }
@@ -168,10 +168,10 @@ TEST(CharTokenizer, GivesEveryCharacterItsPiece) {
   EXPECT_EQ(tokenizer.vocab_size(), 4 + 6);  // a b c é 漢 and the space
   const std::vector<Token> tokens = tokenizer.encode("é ab");
   ASSERT_EQ(tokens.size(), 4u);
-  EXPECT_EQ(tokens[0].token, "é");
-  EXPECT_EQ(tokens[1].token, "▁");
-  EXPECT_EQ(tokens[2].token, "a");
-  EXPECT_EQ(tokens[3].token, "b");
+  EXPECT_EQ(tokens[0].text, "é");
+  EXPECT_EQ(tokens[1].text, "▁");
+  EXPECT_EQ(tokens[2].text, "a");
+  EXPECT_EQ(tokens[3].text, "b");
 }
 
 TEST(CharTokenizer, KeepsEverySpaceAndTab) {

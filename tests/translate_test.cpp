@@ -125,9 +125,9 @@ TEST_F(Translate, JsonHasEveryHypothesisPieceByPiece) {
     double last = 0;
     for (const auto& hypothesis : line["hypotheses"]) {
       double sum = 0;
-      for (const auto& token : hypothesis["pieces"]) sum += token["log_prob"].get<double>();
+      for (const auto& token : hypothesis["tokens"]) sum += token["log_prob"].get<double>();
       EXPECT_NEAR(hypothesis["log_prob"].get<double>(), sum, 1e-9);
-      EXPECT_EQ(hypothesis["pieces"].back()["piece"] == "</s>", hypothesis["finished"].get<bool>());
+      EXPECT_EQ(hypothesis["tokens"].back()["token"] == "</s>", hypothesis["finished"].get<bool>());
       EXPECT_FALSE(hypothesis.contains("attention"));
       if (last != 0) {
         EXPECT_LE(hypothesis["score"].get<double>(), last);
@@ -142,12 +142,12 @@ TEST_F(Translate, AttentionIsBySourceAndDecoderInput) {
   const auto hypothesis = json("a b c\n", with_attention(beam_of(1)))[0]["hypotheses"][0];
   const auto& attention = hypothesis["attention"];
   EXPECT_EQ(attention["keys"].size(), 4U);
-  EXPECT_EQ(attention["keys"][3]["piece"], "</s>");
-  EXPECT_EQ(attention["queries"][0]["piece"], "<s>");
+  EXPECT_EQ(attention["keys"][3]["token"], "</s>");
+  EXPECT_EQ(attention["queries"][0]["token"], "<s>");
   ASSERT_EQ(attention["heads"].size(), 2U);
   EXPECT_EQ(attention["heads"][1]["head"], 2);
   const auto weights = attention["heads"][1]["weights"].get<std::vector<std::vector<double>>>();
-  ASSERT_EQ(weights.size(), hypothesis["pieces"].size());
+  ASSERT_EQ(weights.size(), hypothesis["tokens"].size());
   for (const auto& row : weights) EXPECT_NEAR(row[0] + row[1] + row[2] + row[3], 1, 1e-5);
 }
 
@@ -200,10 +200,10 @@ TEST_F(Translate, TheLimitIsKept) {
   for (const std::int64_t limit : {1, 3}) {
     const auto hypotheses = json("a b c\n", beam_of(2, limit))[0]["hypotheses"];
     ASSERT_FALSE(hypotheses.empty());
-    for (const auto& hypothesis : hypotheses) EXPECT_LE(hypothesis["pieces"].size(), static_cast<std::size_t>(limit));
+    for (const auto& hypothesis : hypotheses) EXPECT_LE(hypothesis["tokens"].size(), static_cast<std::size_t>(limit));
   }
   // Positions end at max_length.
-  EXPECT_LE(json("a b c\n", beam_of(1, 500))[0]["hypotheses"][0]["pieces"].size(), 20U);
+  EXPECT_LE(json("a b c\n", beam_of(1, 500))[0]["hypotheses"][0]["tokens"].size(), 20U);
 }
 
 TEST_F(Translate, ALanguageModelContinuesBeyondItsContext) {
@@ -226,7 +226,7 @@ TEST_F(Translate, ALanguageModelContinuesBeyondItsContext) {
   for (const auto& line : lines) {
     ASSERT_EQ(line["hypotheses"].size(), 1U);
     const auto& hypothesis = line["hypotheses"][0];
-    EXPECT_EQ(hypothesis["pieces"].size(), 50U);
+    EXPECT_EQ(hypothesis["tokens"].size(), 50U);
     EXPECT_FALSE(hypothesis["finished"].get<bool>());
     EXPECT_EQ(hypothesis["attention"]["keys"].size(), 20U);
     EXPECT_EQ(hypothesis["attention"]["heads"].size(), 2U);

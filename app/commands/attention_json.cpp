@@ -19,7 +19,7 @@ nlohmann::json map_json(const Matrix& map) {
 
 nlohmann::json tokens_json(const std::vector<Token>& tokens) {
   nlohmann::json json = nlohmann::json::array();
-  for (const Token& token : tokens) json.push_back({{"id", token.id}, {"piece", token.text}});
+  for (const Token& token : tokens) json.push_back({{"id", token.id}, {"token", token.text}});
   return json;
 }
 
@@ -40,10 +40,10 @@ nlohmann::json gold_json(const std::vector<GoldStep>& gold) {
   nlohmann::json json = nlohmann::json::array();
   for (const GoldStep& step : gold) {
     json.push_back({{"id", step.token.id},
-                    {"piece", step.token.text},
+                    {"token", step.token.text},
                     {"probability", step.probability},
                     {"rank", step.rank},
-                    {"best", {{"id", step.best.id}, {"piece", step.best.text}}}});
+                    {"best", {{"id", step.best.id}, {"token", step.best.text}}}});
   }
   return json;
 }

@@ -9,13 +9,13 @@
 
 namespace attnscope {
 
-// [{"id", "piece"}…]
+// [{"id", "token"}…]
 nlohmann::json tokens_json(const std::vector<Token>& tokens);
 
 // [{"layer", "head", "weights": [[…]…], "entropies": […]}…], layers and heads counted from 1
 nlohmann::json maps_json(const AttentionMaps& maps);
 
-// [{"id", "piece", "probability", "rank", "best": {"id", "piece"}}…]
+// [{"id", "token", "probability", "rank", "best": {"id", "token"}}…]
 nlohmann::json gold_json(const std::vector<GoldStep>& gold);
 
 // One line; bytes that are not UTF-8, which JSON cannot hold, as U+FFFD.

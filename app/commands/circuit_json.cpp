@@ -19,7 +19,7 @@ Json texts_json(const std::vector<Token>& tokens) {
 }
 
 Json run_json(const ContrastRun& run) {
-  return {{"text", run.text}, {"pieces", texts_json(run.tokens)}, {"output", run.output}, {"margin", run.margin}};
+  return {{"text", run.text}, {"tokens", texts_json(run.tokens)}, {"output", run.output}, {"margin", run.margin}};
 }
 
 Json grid_json(const EffectGrid& grid) {
@@ -40,10 +40,10 @@ Json heads_json(const EffectGrid& whole, const std::vector<EffectGrid>& rows) {
 
 Json tally_json(const Tally& tally) {
   return {{"share", tally.share()},
-          {"turned", tally.turned()},
+          {"flipped", tally.turned()},
           {"of", 2 * tally.cases},
-          {"clean", {{"share", tally.clean_share}, {"turned", tally.clean_turned}}},
-          {"corrupted", {{"share", tally.corrupted_share}, {"turned", tally.corrupted_turned}}}};
+          {"clean", {{"share", tally.clean_share}, {"flipped", tally.clean_turned}}},
+          {"corrupted", {{"share", tally.corrupted_share}, {"flipped", tally.corrupted_turned}}}};
 }
 
 Json names_json(const Circuit& circuit, const std::vector<int>& slots) {
@@ -77,11 +77,11 @@ Json rows_json(const Circuit& circuit, const CircuitEdge& edge, const std::vecto
 const char* way_name(ChangeKind kind) {
   switch (kind) {
     case ChangeKind::contrast:
-      return "from the twin";
+      return "from the corrupted sentence";
     case ChangeKind::exchange:
-      return "exchange";
+      return "swap";
     case ChangeKind::zero:
-      return "cut";
+      return "zero_ablation";
     case ChangeKind::mean:
       return "mean";
   }
@@ -106,7 +106,7 @@ Json edge_json(const Circuit& circuit, const CircuitEdge& edge) {
           {"fewest_to_spoil", rows_json(circuit, edge, edge.clean_members)},
           {"fewest_to_bring_back", rows_json(circuit, edge, edge.corrupted_members)},
           {"change", way_name(edge.kind)},
-          {edge.kind == ChangeKind::exchange ? "exchanged" : "read", names_json(circuit, edge.read)},
+          {edge.kind == ChangeKind::exchange ? "swapped" : "read", names_json(circuit, edge.read)},
           {"members", rows_json(circuit, edge, edge.members)},
           {"together", tally_json(edge.together)},
           {"ways", ways_json(circuit, edge)},
@@ -121,7 +121,7 @@ Json decoy_json(const Circuit& circuit, const Decoy& decoy) {
           {"from", circuit.slots[static_cast<std::size_t>(decoy.from)]},
           {"to", circuit.slots[static_cast<std::size_t>(decoy.to)]},
           {"weight", decoy.weight},
-          {"weight_of_the_twin", decoy.corrupted_weight},
+          {"weight_in_corrupted", decoy.corrupted_weight},
           {"effect", tally_json(decoy.effect)}};
 }
 
@@ -313,7 +313,7 @@ Json pairs_json(const CorpusCases& found) {
                      {"corrupted", facts.corrupted.text},
                      {"margins", {facts.clean.margin, facts.corrupted.margin}}});
   }
-  return {{"tried", found.tried}, {"told_apart", found.cases.size()}, {"pairs", pairs}};
+  return {{"tried", found.tried}, {"distinguished", found.cases.size()}, {"pairs", pairs}};
 }
 
 Json sweep_json(const Sweep& sweep) {
@@ -364,10 +364,10 @@ Json exchange_json(const ContrastCase& it, const std::vector<int>& words) {
 Json circuit_json(const Circuit& circuit) {
   Json json = {{"pairs", circuit.pairs}, {"words", circuit.slots}};
   if (!circuit.problem.empty()) json["problem"] = circuit.problem;
-  json["exchanged"] = names_json(circuit, circuit.exchanged);
-  json["places"] = json["hops"] = json["decoys"] = Json::array();
+  json["swapped"] = names_json(circuit, circuit.exchanged);
+  json["places"] = json["edges"] = json["decoys"] = Json::array();
   for (const Place& place : circuit.places) json["places"].push_back(place_json(circuit, place));
-  for (const CircuitEdge& edge : circuit.edges) json["hops"].push_back(edge_json(circuit, edge));
+  for (const CircuitEdge& edge : circuit.edges) json["edges"].push_back(edge_json(circuit, edge));
   for (const Decoy& decoy : circuit.decoys) json["decoys"].push_back(decoy_json(circuit, decoy));
   return json;
 }

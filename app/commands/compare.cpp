@@ -122,7 +122,7 @@ Json scores_json(OpenedRun& a, OpenedRun& b, const CompareOptions& options) {
 
 Json parted_json(const std::optional<PartedPiece>& token) {
   if (!token) return {};
-  return {{"piece", token->token.text},
+  return {{"token", token->token.text},
           {"probability", token->probability},
           {"in_other", token->in_other ? Json(*token->in_other) : Json()}};
 }
@@ -133,7 +133,7 @@ Json outputs_json(const OpenedRun& a, const OpenedRun& b) {
   return {{"same", outputs.same()},
           {"a", a.inspection.output_text},
           {"b", b.inspection.output_text},
-          {"shared_pieces", outputs.shared},
+          {"shared_tokens", outputs.shared},
           {"parting", {{"a", parted_json(outputs.a)}, {"b", parted_json(outputs.b)}}},
           {"log_prob_a", number(outputs.log_prob_a)},
           {"log_prob_b", number(outputs.log_prob_b)}};

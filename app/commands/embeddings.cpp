@@ -41,7 +41,7 @@ std::array<std::string, 3> analogy_from(const std::string& text) {
 
 Json neighbour_json(const Vocabulary& vocabulary, const Neighbour& neighbour) {
   return {{"id", neighbour.id},
-          {"piece", vocabulary.tokens[static_cast<std::size_t>(neighbour.id)]},
+          {"token", vocabulary.tokens[static_cast<std::size_t>(neighbour.id)]},
           {"cosine", neighbour.cosine}};
 }
 
@@ -107,7 +107,7 @@ Json overview(TorchEngine& engine, const EmbeddingResult& inspection, bool print
     if (map.distances.empty()) return 0.0F;
     return map.distances[static_cast<std::size_t>(share * static_cast<double>(map.distances.size() - 1))];
   };
-  Json json = {{"pieces", inspection.vocabulary->tokens.size()},
+  Json json = {{"tokens", inspection.vocabulary->tokens.size()},
                {"width", inspection.width},
                {"shares_of_variance", map.shares},
                {"distances",
@@ -143,7 +143,7 @@ Json overview(TorchEngine& engine, const EmbeddingResult& inspection, bool print
 
 Json neighbours(const EmbeddingResult& inspection, bool print) {
   const Vocabulary& vocabulary = *inspection.vocabulary;
-  Json json = {{"piece", vocabulary.tokens[static_cast<std::size_t>(inspection.chosen)]},
+  Json json = {{"token", vocabulary.tokens[static_cast<std::size_t>(inspection.chosen)]},
                {"nearest", neighbours_json(vocabulary, inspection.neighbours.nearest)}};
   if (print) print_neighbours(vocabulary, inspection.neighbours.nearest);
   if (inspection.earlier.nearest.empty()) return json;
@@ -172,7 +172,7 @@ Json senses(const SenseResult& inspection, bool print) {
     fmt::print("separation (mean silhouette, −1 to 1):\n");
     for (const SenseLayer& layer : inspection.layers) fmt::print("  {:>6.3f}  {}\n", layer.separation, layer.name);
   }
-  return {{"word", inspection.word},     {"piece", inspection.token}, {"lowered", inspection.lowered},
+  return {{"word", inspection.word},     {"token", inspection.token}, {"lowered", inspection.lowered},
           {"by", inspection.grouped_by}, {"groups", groups},          {"layers", layers}};
 }
 

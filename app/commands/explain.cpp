@@ -162,12 +162,12 @@ void print_circuit(const Circuit& circuit) {
 
 void print_facts(const ContrastFacts& facts) {
   for (const ContrastRun* run : {&facts.clean, &facts.corrupted})
-    fmt::print("{}\n  → {}\n  log p({}) − log p({}) = {:.4f}\n", run->text, run->output, without_mark(facts.a.token),
+    fmt::print("{}\n  → {}\n  log p({}) − log p({}) = {:.4f}\n", run->text, run->output, without_mark(facts.a.text),
                without_mark(facts.b.text), run->margin);
 }
 
 void print_formation(const Formation& formation, const ContrastFacts& facts) {
-  fmt::print("effect by step, in nats of log p({}) − log p({}):\n{:>8}  {:>10}", without_mark(facts.a.token),
+  fmt::print("effect by step, in nats of log p({}) − log p({}):\n{:>8}  {:>10}", without_mark(facts.a.text),
              without_mark(facts.b.text), "", "difference");
   const Circuit& circuit = formation.of;
   if (!circuit.places.empty()) fmt::print("  {:>10}", "position");
@@ -218,7 +218,7 @@ void print_explanation(const ExplainOptions& options) {
       options.exchange.empty() ? circuit.exchanged : slots_named(facts, options.exchange, "--exchange");
   if (!over_many && options.json) {
     json["paths"] = paths_json(cases.front(), circuit);
-    if (exchanged.size() == 2) json["exchange"] = exchange_json(cases.front(), exchanged);
+    if (exchanged.size() == 2) json["swap"] = exchange_json(cases.front(), exchanged);
   }
   if (!at.empty()) json["figures"] = figures_json(cases, at, exchanged);
   std::vector<ScoreSplit> scores;

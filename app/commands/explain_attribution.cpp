@@ -52,13 +52,13 @@ nlohmann::ordered_json head_json(const AttributionResult& inspection, std::size_
 
 nlohmann::ordered_json inspection_json(const AttributionResult& inspection, const ModelConfig& model) {
   nlohmann::ordered_json json = {
-      {"text", inspection.question.text}, {"written", inspection.written}, {"token", inspection.output}};
+      {"text", inspection.question.text}, {"output_tokens", inspection.written}, {"token", inspection.output}};
   json["logit"] = inspection.logit;
   if (!inspection.parts_problem.empty()) json["parts_problem"] = inspection.parts_problem;
   for (const LogitPart& part : inspection.parts)
     json["parts"].push_back({{"part", part_text(part, model)}, {"logit", part.logit}});
   if (!inspection.parts.empty()) json["parts_sum"] = parts_sum(inspection);
-  json["pieces"] = inspection.tokens;
+  json["tokens"] = inspection.tokens;
   json["log_prob"] = inspection.log_prob;
   json["deletion"] = inspection.deletion;
   json["gradient_input"] = inspection.gradient_input;

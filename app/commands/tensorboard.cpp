@@ -124,7 +124,7 @@ std::string rows_text(const Matrix& rows) {
 }
 
 std::string metadata_text(const Vocabulary& vocabulary) {
-  std::string text = vocabulary.facts.empty() ? "piece\tnumber\n" : "piece\tnumber\ttimes in the corpus\n";
+  std::string text = vocabulary.facts.empty() ? "piece\tnumber\n" : "token\tid\tcount in the corpus\n";
   for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
     text += fmt::format("{}\t{}", cell_text(vocabulary.tokens[id]), id);
     if (!vocabulary.facts.empty()) text += fmt::format("\t{}", vocabulary.facts[id].count);

@@ -71,7 +71,7 @@ class Writer {
                            {"score", hypothesis.score},
                            {"log_prob", hypothesis.log_prob},
                            {"finished", hypothesis.finished},
-                           {"pieces", hypothesis_json(hypothesis)}};
+                           {"tokens", hypothesis_json(hypothesis)}};
     if (!options_.attention) return made;
     const HypothesisAttention attention = attention_of(engine_.model(), tensor(source), hypothesis);
     made["attention"] = {{"queries", tokens_json(tokens(attention.queries))},
@@ -86,7 +86,7 @@ class Writer {
       nodes.push_back({{"parent", node.parent},
                        {"step", node.step},
                        {"id", node.token},
-                       {"piece", engine_.tokenizer().token(node.token)},
+                       {"token", engine_.tokenizer().token(node.token)},
                        {"log_prob", node.log_prob},
                        {"total", node.total},
                        {"score", node.score},

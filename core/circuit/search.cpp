@@ -16,7 +16,7 @@ namespace attnscope {
 namespace {
 
 constexpr double turns_enough = 0.95;  // of the answers
-constexpr double inspections = 0.5;    // a weight's change from one sentence to the other
+constexpr double min_decoy_change = 0.5;    // a weight's change from one sentence to the other
 constexpr double does_nothing = 0.05;  // of the effect
 
 using Members = std::vector<int>;  // indices of candidates
@@ -416,7 +416,7 @@ class Search {
           decoy.weight = inspection.more;
           decoy.corrupted_weight = inspection.less;
         }
-        if (decoy.weight - decoy.corrupted_weight < inspections) continue;
+        if (decoy.weight - decoy.corrupted_weight < min_decoy_change) continue;
         CircuitEdge whole{.part = found_.reader, .layer = layer, .members = all_rows(1, all)};
         for (HeadRow& member : whole.members) member.head = head;
         decoy.effect = counter_.count(heads_changed(whole, positions));

@@ -21,7 +21,7 @@ namespace attnscope {
 namespace {
 
 constexpr int most_groups = 6;         // of output pieces; what is left is one more
-constexpr int without_positions = -1;  // of a pair, which sense its word has
+constexpr int unknown_sense = -1;  // of a pair, which sense its word has
 constexpr std::size_t searched_pairs = 4096;
 
 bool is_of_word(char c) {
@@ -83,14 +83,14 @@ class Collector {
 
   void take(const Pair& pair) {
     const int sense = known_ ? sense_in(word_, pair) : 0;
-    if (sense == without_positions) return;
+    if (sense == unknown_sense) return;
     int& count = counts_[static_cast<std::size_t>(sense)];
     if (count >= most_occurrences / static_cast<int>(counts_.size())) return;
     const std::optional<std::size_t> at = find_word(pair.source, word_);
     if (!at) return;
     std::optional<Found> read = read_at(pair, *at);
     if (!read) return;
-    read->shown.group = known_ ? sense : without_positions;
+    read->shown.group = known_ ? sense : unknown_sense;
     ++count;
     found.push_back(std::move(*read));
   }
@@ -101,7 +101,7 @@ class Collector {
   // None where the model has no room, or the word is no piece of its own there.
   std::optional<Found> read_at(const Pair& pair, std::size_t at) const {
     Found read;
-    read.shown = {pair.source, pair.target, without_positions};
+    read.shown = {pair.source, pair.target, unknown_sense};
     std::string text = pair.source;
     inspection_.lowered |= text.compare(at, word_.size(), word_) != 0;
     text.replace(at, word_.size(), word_);

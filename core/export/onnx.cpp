@@ -89,7 +89,7 @@ class Graph : public Operators {
   }
 
   Value input(const std::string& name) override {
-    ends_ += delimited(proto::graph::input, value_info(name, proto::tensor::int64, {"sentences", name + "_pieces"}));
+    ends_ += delimited(proto::graph::input, value_info(name, proto::tensor::int64, {"sentences", name + "_tokens"}));
     lengths_[name] = node("Shape", {name}, {integer_attribute("start", 1), integer_attribute("end", 2)});
     return name;
   }
@@ -98,7 +98,7 @@ class Graph : public Operators {
   void result(const Value& x) override {
     write({"logits"}, "Identity", {x}, {});
     ends_ += delimited(proto::graph::output,
-                       value_info("logits", proto::tensor::float32, {"sentences", "target_pieces", "pieces"}));
+                       value_info("logits", proto::tensor::float32, {"sentences", "target_tokens", "vocabulary"}));
   }
 
   Value add(const Value& a, const Value& b) override { return node("Add", {a, b}); }

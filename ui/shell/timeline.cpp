@@ -49,7 +49,7 @@ void go_on_with_film(AppState& scope, double now) {
 std::string weight_title(const Selection& chosen, const Snapshot& snapshot) {
   const Token& query = row_tokens(snapshot, chosen.place.part)[static_cast<std::size_t>(*chosen.row)];
   const Token& key = col_tokens(snapshot, chosen.place.part)[static_cast<std::size_t>(*chosen.col)];
-  return fmt::format("{} → {} · {}", without_mark(query.token), without_mark(key.token),
+  return fmt::format("{} → {} · {}", without_mark(query.text), without_mark(key.text),
                      head_name(chosen.place, snapshot.model));
 }
 

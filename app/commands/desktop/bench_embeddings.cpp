@@ -60,7 +60,7 @@ std::vector<Measurement> measure_embeddings(const Tokenizer& tokenizer) {
   for (int round = 0; round < 12; ++round) {
     const auto asked = Clock::now();
     inspection =
-        embedding_analyzer.inspect(*model, tokenizer, {.chosen = "piece" + std::to_string(100 + round)}, {});
+        embedding_analyzer.inspect(*model, tokenizer, {.chosen = "token" + std::to_string(100 + round)}, {});
     times.push_back(milliseconds_since(asked));
   }
   out.push_back({"30 000 tokens of width 512: neighbors of one token, median", median(times), "ms"});

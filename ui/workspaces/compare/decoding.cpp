@@ -122,7 +122,7 @@ std::optional<WorkspaceNumbers> both_decoding_numbers(const Views& views) {
   const BothDecodingView& made = views.of<BothDecodingView>();
   if (made.made_of == BothVersions{} || !made.outputs.why_not.empty()) return std::nullopt;
   WorkspaceNumbers numbers{
-      Matrix(1, 3), {"sentence"}, {"shared pieces", "log p of A", "log p of B"}, "decoding A and B"};
+      Matrix(1, 3), {"sentence"}, {"shared tokens", "log p of A", "log p of B"}, "decoding A and B"};
   numbers.matrix.at(0, 0) = static_cast<float>(made.outputs.shared);
   numbers.matrix.at(0, 1) = static_cast<float>(made.outputs.log_prob_a);
   numbers.matrix.at(0, 2) = static_cast<float>(made.outputs.log_prob_b);

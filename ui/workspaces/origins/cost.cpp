@@ -82,7 +82,7 @@ std::optional<WorkspaceNumbers> cost_numbers(const CostView& view) {
   WorkspaceNumbers numbers{{}, {}, {"forward ms", "backward ms", "MB"}, "cost by length"};
   for (const CostCurve& curve : view.inspection->curves)
     for (const CostPoint& point : curve.points) {
-      numbers.rows.push_back(fmt::format("{}, {} pieces", complexity(curve.layer).name, point.length));
+      numbers.rows.push_back(fmt::format("{}, {} tokens", complexity(curve.layer).name, point.length));
       for (const double value : {point.forward_ms, point.backward_ms, point.megabytes})
         numbers.matrix.values.push_back(static_cast<float>(value));
     }

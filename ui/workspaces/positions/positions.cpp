@@ -104,7 +104,7 @@ WorkspaceNumbers wavelength_numbers(const WavelengthsView& view) {
 
 WorkspaceNumbers locality_numbers(const LocalityView& view) {
   WorkspaceNumbers numbers{
-      Matrix(static_cast<int>(view.heads.size()), 2), {}, {"distance", "all alike"}, "mean distances"};
+      Matrix(static_cast<int>(view.heads.size()), 2), {}, {"distance", "all equal"}, "mean distances"};
   int row = 0;
   for (const HeadDistance& head : view.heads) {
     numbers.rows.push_back(head_name(head.place, view.snapshot->model));

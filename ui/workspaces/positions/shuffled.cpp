@@ -95,7 +95,7 @@ std::optional<WorkspaceNumbers> order_numbers(const OrdersView& view) {
   const bool without_positions = !inspection.orders.front().without_positions.empty();
   WorkspaceNumbers numbers{Matrix(static_cast<int>(inspection.orders.size()), without_positions ? 2 : 1),
                            {},
-                           {"ln p, told the order"},
+                           {"ln p, with positions"},
                            "shuffled words"};
   if (without_positions) numbers.cols.emplace_back(tr("ln p without positions"));
   int row = 0;

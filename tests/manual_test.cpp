@@ -1,0 +1,143 @@
+// The manual: its Markdown, its links, and that the window shows every page.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "manual/manual.h"
+#include "ui_harness.h"
+
+namespace attnscope {
+namespace {
+
+using Kind = MarkdownBlock::Kind;
+const std::filesystem::path manual_folder = ATTNSCOPE_SOURCES "/assets/manual";
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::vector<ManualPage> all_pages() {
+  std::vector<ManualPage> pages;
+  for (const auto& entry : std::filesystem::directory_iterator(manual_folder))
+    if (entry.path().extension() == ".md")
+      pages.push_back(make_page(entry.path().stem().string(), text_of(entry.path())));
+  return pages;
+}
+
+void add_links(std::set<std::string>& links, const MarkdownLine& line) {
+  for (const MarkdownSpan& span : line)
+    if (!span.link.empty()) links.insert(span.link);
+}
+
+std::set<std::string> links_of(const ManualPage& page) {
+  std::set<std::string> links;
+  for (const MarkdownBlock& block : page.blocks) {
+    add_links(links, block.line);
+    for (const auto& row : block.rows)
+      for (const MarkdownLine& cell : row) add_links(links, cell);
+  }
+  return links;
+}
+
+TEST(Markdown, BecomesBlocks) {
+  const auto blocks = read_markdown(
+      "# Title\n\nOne **bold** word, `code` and a [link](page.md#part)\nin two lines.\n\n- first\n- second\n  - "
+      "inner\n\n"
+      "3. third\n4. fourth\n\n| A | B |\n|---|---|\n| 1 | `2` |\n\n```sh run\necho a\necho b\n```\n");
+  ASSERT_EQ(blocks.size(), 9U);
+  EXPECT_EQ(blocks[0].kind, Kind::heading);
+  EXPECT_EQ(blocks[0].level, 1);
+  EXPECT_EQ(plain_text_of(blocks[1].line), "One bold word, code and a link in two lines.");
+  EXPECT_TRUE(blocks[1].line[1].bold);
+  EXPECT_TRUE(blocks[1].line[3].code);
+  EXPECT_EQ(blocks[1].line[5].link, "page.md#part");
+  EXPECT_EQ(blocks[3].kind, Kind::list_item);
+  EXPECT_EQ(blocks[4].level, 1);
+  EXPECT_EQ(blocks[6].marker, "4.");
+  ASSERT_EQ(blocks[7].rows.size(), 2U);
+  EXPECT_EQ(plain_text_of(blocks[7].rows[1][1]), "2");
+  EXPECT_EQ(blocks[8].code, "echo a\necho b\n");
+  EXPECT_EQ(blocks[8].language, "sh run");
+}
+
+TEST(Markdown, TakesAnyText) {
+  EXPECT_THAT(read_markdown(""), testing::IsEmpty());
+  for (const char* text : {"|", "```", "- ", "[](", "# ", "> quoted", "<b>html</b>", "![alt](a.png)", "***",
+                           "a\xFF"
+                           "b"})
+    EXPECT_NO_THROW(read_markdown(text)) << text;
+}
+
+TEST(Markdown, NamesHeadingsAsLinksDo) {
+  EXPECT_EQ(heading_anchor("To train on your own text"), "to-train-on-your-own-text");
+  EXPECT_EQ(heading_anchor("Settings (all), and more"), "settings-all-and-more");
+}
+
+TEST(Manual, HasShortPagesWithOneTitle) {
+  for (const ManualPage& page : all_pages()) {
+    EXPECT_LE(std::filesystem::file_size(manual_folder / (page.name + ".md")), 8000U) << page.name;
+    EXPECT_EQ(page.blocks.front().level, 1) << page.name;
+    EXPECT_EQ(std::ranges::count_if(page.blocks,
+                                    [](const auto& block) { return block.level == 1 && block.kind == Kind::heading; }),
+              1)
+        << page.name;
+  }
+  EXPECT_LE(std::filesystem::file_size(ATTNSCOPE_SOURCES "/README.md"), 10'000U);
+}
+
+TEST(Manual, LinksLeadToPagesHeadingsAndFiles) {
+  const std::vector<ManualPage> pages = all_pages();
+  ASSERT_GE(pages.size(), 12U);
+  for (std::size_t i = 0; i < pages.size(); ++i)
+    for (const std::string& link : links_of(pages[i])) {
+      if (link.find("://") != std::string::npos) continue;
+      if (link.starts_with("../")) {
+        EXPECT_TRUE(std::filesystem::exists(manual_folder / link)) << pages[i].name << ": " << link;
+        continue;
+      }
+      ManualView view;
+      view.page = i;
+      ASSERT_TRUE(follow_link(view, pages, link)) << pages[i].name << ": " << link;
+      if (view.anchor.empty()) continue;
+      EXPECT_TRUE(std::ranges::any_of(pages[view.page].blocks,
+                                      [&](const MarkdownBlock& block) {
+                                        return block.kind == Kind::heading &&
+                                               heading_anchor(plain_text_of(block.line)) == view.anchor;
+                                      }))
+          << pages[i].name << ": " << link;
+    }
+}
+
+TEST(Manual, IndexLeadsToEveryPage) {
+  std::set<std::string> linked;
+  for (const std::string& link : links_of(make_page("index", text_of(manual_folder / "index.md")))) linked.insert(link);
+  for (const ManualPage& page : all_pages())
+    EXPECT_TRUE(page.name == "index" || linked.contains(page.name + ".md")) << page.name;
+}
+
+TEST(Manual, WindowShowsAPageAndFollowsItsLinks) {
+  UiHarness ui;
+  std::vector<ManualPage> pages{make_page("index", "# Contents\n\nRead [the second page](second.md#part-two).\n"),
+                                make_page("second", "# Second\n\n## Part two\n\n```sh\nattnscope train\n```\n")};
+  ManualView view;
+  view.open = true;
+  const auto draw = [&] { draw_manual(view, pages, ui.skin); };
+  ui.frame(draw);
+  ui.frame(draw);
+  EXPECT_TRUE(ui.drew("Contents"));
+  ASSERT_TRUE(ui.click_text("second", draw));
+  ui.frame(draw);
+  EXPECT_EQ(view.page, 1U);
+  EXPECT_TRUE(ui.drew("attnscope train"));
+  EXPECT_FALSE(follow_link(view, pages, "missing.md"));
+  EXPECT_EQ(view.page, 1U);
+}
+
+}  // namespace
+}  // namespace attnscope
