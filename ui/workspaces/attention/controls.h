@@ -9,8 +9,7 @@
 
 namespace attnscope {
 
-// Draws the title and notes on the displayed map. is_switched_off: the snapshot was computed with this head ablated;
-// its output is zero, but its map exists.
+// True if the snapshot was computed with this head ablated: its output is zero, but its map exists.
 bool is_switched_off(const Snapshot& snapshot, const HeadPlace& place);
 
 void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin);

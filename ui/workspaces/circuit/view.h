@@ -36,7 +36,7 @@ struct CircuitView {
   std::vector<int> exchanged;                   // the two words to swap, in the heads' map
   int by_way = -1;  // restricts the heads' map to the direct path to this edge's heads; −1: all paths
   AttentionPart part = AttentionPart::encoder;  // of the displayed heads
-  int layer = -1;  // layer after which vectors are patched, in the encoder's numbering; −1: the last
+  int layer = -1;  // patched after this layer of the stack that reads the sentence; −1: the last
   std::vector<int> put;                         // the words whose vectors are patched
 
   // ---- questions and results, of that run
