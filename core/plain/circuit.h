@@ -260,7 +260,7 @@ struct ScoreQuestion {
   bool operator==(const ScoreQuestion&) const = default;
 };
 
-// That score as a sum, with the layer norms' scales fixed. A term is a residual component's contribution to the query
+// The score as a sum, with the layer norms' scales fixed. A term is a residual component's contribution to the query
 // times one's contribution to the key. Scores with a distance term (T5, ALiBi, Shaw) have it as one more key part.
 // Words of several tokens: mean.
 struct ScoreSplit {

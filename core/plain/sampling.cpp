@@ -45,7 +45,7 @@ std::vector<double> softmax(std::span<const float> logits, std::size_t best, dou
   return probabilities;
 }
 
-// The ids of the `count` most probable pieces, most probable first.
+// The ids of the `count` most probable tokens, most probable first.
 std::vector<std::size_t> best_ids(const std::vector<double>& probabilities, std::size_t count) {
   std::vector<std::size_t> ids(probabilities.size());
   std::iota(ids.begin(), ids.end(), 0U);

@@ -231,7 +231,7 @@ void Session::Worker::cancel() {
   }
 }
 
-// Of several in a row the newest one wins. One with another command in between stays in place.
+// The newest of several in a row wins. One with another command in between stays in place.
 void Session::Worker::replace_waiting_adjust(Adjust adjust) {
   if (!waiting_.empty() && is_one_of<Adjust>(waiting_.back())) waiting_.pop_back();
   waiting_.emplace_back(std::move(adjust));

@@ -23,7 +23,7 @@ std::array<std::uint32_t, 256> make_table() {
   return table;
 }
 
-// As in TFRecord: rotated and offset, so that checksums of checksums are meaningful.
+// Masked like in TFRecord: rotated and offset, so that checksums of checksums are meaningful.
 std::uint32_t masked_checksum(std::string_view bytes) {
   static const std::array<std::uint32_t, 256> table = make_table();
   std::uint32_t crc = 0xFFFFFFFFU;

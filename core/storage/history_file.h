@@ -1,9 +1,11 @@
 // history.safetensors: the pinned sentences of a run with all their frames.
+//
 // A frame's numbers are tensors named <sentence>/<step>/<what>; <sentence> is the index among the pinned sentences.
 // F32: encoder [L,H,S,S], decoder [L,H,T,T] and cross [L,H,T,S], each only if the model has it; entropies [T]; logits
 // and probabilities of all candidates of all steps, concatenated. candidate_counts [T] gives the number per step.
 // I32: source, target_in, target_out, candidates and chosen. All but `chosen` and `candidate_counts` are indices of
 // tokens in the metadata.
+//
 // The metadata entry "history" is JSON:
 // {"version":1,"tokens":[[id,piece],…],"sentences":[{"text":…,"frames":[{"step":…,"output":…,…},…]},…]}
 #pragma once

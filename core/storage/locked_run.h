@@ -1,11 +1,14 @@
 // A run's folder locked by the one process that writes to it, and its checkpoints, each replaced as a unit.
+//
 // A checkpoint is several files. A crash between two of them would mix the weights of one step with the moments of
 // another. So all files are written to checkpoint.tmp/ and synced; then the folder is renamed to checkpoint.new/. This
 // single rename commits. Before it nothing has changed, and checkpoint.tmp/ is discarded. After it the checkpoint is
 // the run, although its files still have to be moved to their usual places. The next process that locks the folder
 // finishes the moves: each is a rename, and each removal can be repeated.
+//
 // A manifest naming the files of the present generation would avoid the moves, but then Python users would not find
 // model.safetensors in the folder. Links do not survive on every file system to which a run is copied.
+//
 // Only metrics.jsonl grows in place, because it is long and its lines are independent. Lines up to a checkpoint's step
 // are synced before the commit; lines beyond it are removed when the run continues.
 #pragma once

@@ -29,7 +29,7 @@ struct RunFolder {
   std::filesystem::path model() const { return path / "model.safetensors"; }
   std::filesystem::path optimizer() const { return path / "optimizer.safetensors"; }
   std::filesystem::path tokenizer() const { return path / "tokenizer.model"; }
-  // Replace tokenizer_file(), or are next to it, in a run initialized from another program's checkpoint, and in a
+  // Replace tokenizer(), or are next to it, in a run initialized from another program's checkpoint, and in a
   // classifier (tokenizer/families.h).
   std::vector<std::filesystem::path> other_tokenizer_files() const;
   std::filesystem::path metrics() const { return path / "metrics.jsonl"; }

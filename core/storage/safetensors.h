@@ -64,7 +64,7 @@ Safetensors parse_safetensors(std::string_view bytes, std::string_view where = "
 // Returns the tensors as views of `bytes`, without copies; errors as above.
 std::vector<TensorView> safetensors_views(std::string_view bytes, std::string_view where);
 
-// As above, and throws FileError. Rejects files above 16 GiB.
+// Throws as above, and FileError. Rejects files above 16 GiB.
 Safetensors read_safetensors(const std::filesystem::path& path);
 
 // Returns only the metadata, without reading the tensors; throws like read_safetensors.
