@@ -89,7 +89,7 @@ void draw_contrast(AttentionView& view, const Skin& skin) {
                skin);
 }
 
-// False for levels that work with recorded frames, which contain only the maps.
+// True for levels that need more than the maps, which is all that recorded frames contain.
 bool is_of_the_present(AttentionLevel level) {
   return level == AttentionLevel::inside || level == AttentionLevel::sublayers;
 }

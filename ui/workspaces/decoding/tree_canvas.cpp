@@ -97,7 +97,7 @@ void draw_mark(Painter& paint, ImVec2 at, float radius, const NodeStyle& style, 
                                                                    : skin.theme.text_dim;
   const ImVec2 low(at.x - radius, at.y - radius);
   const ImVec2 high(at.x + radius, at.y + radius);
-  // With many nodes, each has few vertices: the smaller ones are pruned.
+  // With many nodes, draws squares to save vertices; those of pruned nodes are smaller.
   if (radius < skin.px(2.5F)) {
     const float half = style.state == HypothesisState::pruned ? radius * 0.6F : radius;
     return paint.filled_rect({at.x - half, at.y - half}, {at.x + half, at.y + half}, color);
