@@ -37,8 +37,8 @@ struct BatchSide {
 struct DropoutPlace {
   enum class Columns { dimensions, hidden_units, source, target };
 
-  std::string name;                       // "encoder layer 1: hidden units"
-  bool of_target = false;                 // rows are the tokens of target_in, else of the source
+  std::string name;        // "encoder layer 1: hidden units"
+  bool of_target = false;  // rows are the tokens of target_in, else of the source
   // source, target: attention weights, the rows of each head below those of the previous one
   Columns columns = Columns::dimensions;
 };

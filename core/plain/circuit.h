@@ -204,10 +204,10 @@ struct CircuitEdge {
   // the minimal set that flips the answers; in cross-attention and in the decoder of a translator slot 0 is the step in
   // question, 1 all steps before it
   std::vector<HeadRow> members = {};
-  std::vector<int> read = {};              // the slots these rows attend to, or whose weights are swapped
-  Tally together = {};                     // the members
-  Tally all = {};                          // every head of the attention
-  std::vector<Tally> alone = {};           // of each head, at all the members' slots
+  std::vector<int> read = {};     // the slots these rows attend to, or whose weights are swapped
+  Tally together = {};            // the members
+  Tally all = {};                 // every head of the attention
+  std::vector<Tally> alone = {};  // of each head, at all the members' slots
   // The smallest subsets of the members that flip as many answers of the clean runs, and of the corrupted runs.
   std::vector<HeadRow> clean_members = {}, corrupted_members = {};
   std::vector<Way> ways = {};  // other changes of the members: `kind` first
@@ -236,11 +236,10 @@ struct Circuit {
   std::string problem;             // why there is none, in one sentence; empty: there is one
   std::vector<std::string> slots;  // the words of the source, or of a language model's prompt followed by "the step"
   int pairs = 0;                   // number of pairs counted
-  AttentionPart reader =
-      AttentionPart::encoder;      // stack of the states: encoder or, in a language model, decoder
-  std::vector<Place> places;       // one per layer, the embeddings first
-  std::vector<CircuitEdge> edges;  // in the order of the forward pass
-  std::vector<int> exchanged;      // the two words whose swap flips most answers, sufficient or not; may be empty
+  AttentionPart reader = AttentionPart::encoder;  // stack of the states: encoder or, in a language model, decoder
+  std::vector<Place> places;                      // one per layer, the embeddings first
+  std::vector<CircuitEdge> edges;                 // in the order of the forward pass
+  std::vector<int> exchanged;  // the two words whose swap flips most answers, sufficient or not; may be empty
   std::vector<Decoy> decoys;
 };
 
@@ -278,7 +277,7 @@ struct ScoreSplit {
 // the difference would mean nothing while there is none.
 struct FormationPoint {
   std::int64_t step = 0;
-  double difference = 0;      // between the two sentences: the total to be moved
+  double difference = 0;  // between the two sentences: the total to be moved
   // by patching the place after the last layer, then the members of each edge; mean of both directions
   std::vector<double> moved;
 };

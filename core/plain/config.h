@@ -27,11 +27,10 @@ struct CorpusConfig {
 
 // Tokenization: one SentencePiece model for both sides.
 struct TokenizerConfig {
-  std::string type = "bpe";        // "bpe", "unigram" or "char"
-  std::int64_t vocab_size = 2000;  // maximum number of pieces (small corpora give fewer)
-  std::string path;                // of a trained SentencePiece model to load; empty: train one
-  std::string family =
-      "sentencepiece";  // tokenizer family: for other programs' checkpoints "marian", "llama", …
+  std::string type = "bpe";              // "bpe", "unigram" or "char"
+  std::int64_t vocab_size = 2000;        // maximum number of pieces (small corpora give fewer)
+  std::string path;                      // of a trained SentencePiece model to load; empty: train one
+  std::string family = "sentencepiece";  // tokenizer family: for other programs' checkpoints "marian", "llama", …
   bool operator==(const TokenizerConfig&) const = default;
 };
 
@@ -58,19 +57,19 @@ struct ModelConfig {
   std::int64_t num_decoder_layers = 1;    // §3.1
   std::int64_t d_ff = 256;                // inner width of the feed-forward sublayer (§3.3)
   std::string initialization = "xavier";  // of a Transformer: "xavier", or "unit", which learns more slowly at first
-  std::string norm = "post";           // "post": LayerNorm(x + Sublayer(x)) (§3.1); "pre": x + Sublayer(LayerNorm(x))
-  std::string norm_kind = "layer";     // "layer": LayerNorm (1607.06450); "rms": without mean and shift (1910.07467)
-  double norm_epsilon = 1e-5;          // added to the variance
-  bool final_norm = true;              // another norm after the last layer of a stack
-  std::string activation = "relu";     // of the feed-forward sublayer (§3.3): see model/feed_forward.h
-  std::string positions = "shaw";      // positional encoding: see plain/position_schemes.h
-  std::int64_t max_distance = 16;      // Shaw: larger distances are clipped to it (1803.02155 §3.2)
-  double rope_theta = 10000;           // RoPE: base of the wavelengths (2104.09864 §3.2.2)
-  bool scaled_attention = true;        // scores divided by √d_k (§3.2.1)
+  std::string norm = "post";        // "post": LayerNorm(x + Sublayer(x)) (§3.1); "pre": x + Sublayer(LayerNorm(x))
+  std::string norm_kind = "layer";  // "layer": LayerNorm (1607.06450); "rms": without mean and shift (1910.07467)
+  double norm_epsilon = 1e-5;       // added to the variance
+  bool final_norm = true;           // another norm after the last layer of a stack
+  std::string activation = "relu";  // of the feed-forward sublayer (§3.3): see model/feed_forward.h
+  std::string positions = "shaw";   // positional encoding: see plain/position_schemes.h
+  std::int64_t max_distance = 16;   // Shaw: larger distances are clipped to it (1803.02155 §3.2)
+  double rope_theta = 10000;        // RoPE: base of the wavelengths (2104.09864 §3.2.2)
+  bool scaled_attention = true;     // scores divided by √d_k (§3.2.1)
   std::int64_t num_kv_heads = 0;  // key and value heads, each shared by several query heads (2305.13245); 0: num_heads
-  std::int64_t d_head = 0;             // d_k = d_v; 0: d_model / num_heads
-  bool biases = true;                  // of the linear maps inside the layers
-  std::string cell = "lstm";           // recurrent: "rnn", "lstm" or "gru"
+  std::int64_t d_head = 0;        // d_k = d_v; 0: d_model / num_heads
+  bool biases = true;             // of the linear maps inside the layers
+  std::string cell = "lstm";      // recurrent: "rnn", "lstm" or "gru"
   std::string attention = "bahdanau";  // recurrent: "none", "bahdanau", "luong-dot", "luong-general", "luong-concat"
   bool bidirectional = false;          // recurrent: bidirectional encoder (1409.0473 §3.2)
   std::string reader = "transformer";  // classifier: encoder type, "transformer" or "recurrent"
@@ -116,24 +115,24 @@ struct ModelConfig {
 };
 
 struct TrainingConfig {
-  std::int64_t steps = 12000;               // optimizer steps until training stops
-  std::int64_t batch_size = 64;             // sentence pairs (or windows of text) per batch
+  std::int64_t steps = 12000;     // optimizer steps until training stops
+  std::int64_t batch_size = 64;   // sentence pairs (or windows of text) per batch
   std::int64_t batch_tokens = 0;  // instead of batch_size: maximum tokens per batch, counted on the longer side; 0: off
-  std::string batch_order = "chance";       // "chance"; length bucketing by "source" or "both"
-  std::int64_t accumulation_steps = 1;      // batches whose gradients are summed for one step
-  std::string precision = "float32";        // of the matrix products: "float32" or "bfloat16"
-  bool recompute = false;  // gradient checkpointing: the backward pass recomputes the layers (1604.06174)
-  std::string optimizer = "adam";           // "adam" or "adamw"
-  double beta2 = 0.98;                      // Adam's decay rate of the second moment (§5.3)
-  double weight_decay = 0.1;                // AdamW, on matrices only
-  std::string schedule = "noam";            // "noam", "cosine" or "constant", each after warm-up
-  double noam_factor = 1.0;                 // factor on the Noam schedule (§5.3)
-  double learning_rate = 0.001;             // cosine, constant: the rate after warm-up
-  double min_learning_rate = 0;             // cosine: the rate at the last step
-  std::int64_t warmup_steps = 1000;         // steps until the schedule's peak (§5.3)
-  double label_smoothing = 0.1;             // ε (§5.4)
-  double teacher_forcing = 1;               // share of positions with the target token as decoder input
-  double clip_norm = 1.0;                   // maximum gradient norm; 0: no clipping
+  std::string batch_order = "chance";   // "chance"; length bucketing by "source" or "both"
+  std::int64_t accumulation_steps = 1;  // batches whose gradients are summed for one step
+  std::string precision = "float32";    // of the matrix products: "float32" or "bfloat16"
+  bool recompute = false;               // gradient checkpointing: the backward pass recomputes the layers (1604.06174)
+  std::string optimizer = "adam";       // "adam" or "adamw"
+  double beta2 = 0.98;                  // Adam's decay rate of the second moment (§5.3)
+  double weight_decay = 0.1;            // AdamW, on matrices only
+  std::string schedule = "noam";        // "noam", "cosine" or "constant", each after warm-up
+  double noam_factor = 1.0;             // factor on the Noam schedule (§5.3)
+  double learning_rate = 0.001;         // cosine, constant: the rate after warm-up
+  double min_learning_rate = 0;         // cosine: the rate at the last step
+  std::int64_t warmup_steps = 1000;     // steps until the schedule's peak (§5.3)
+  double label_smoothing = 0.1;         // ε (§5.4)
+  double teacher_forcing = 1;           // share of positions with the target token as decoder input
+  double clip_norm = 1.0;               // maximum gradient norm; 0: no clipping
   std::int64_t validation_interval = 200;   // steps between two validations
   std::int64_t history_interval = 50;       // steps between two recordings of the pinned sentences
   std::int64_t checkpoint_interval = 1000;  // steps between two checkpoints of a run that has a folder

@@ -83,8 +83,8 @@ std::vector<int> most_frequent(const Vocabulary& vocabulary, std::size_t count);
 
 // The rows of the matrix, one per token, projected onto its two principal axes.
 struct EmbeddingMap {
-  Matrix points;              // V×2
-  std::vector<float> shares;  // of the variance, by principal axis; the first two belong to the points
+  Matrix points;                 // V×2
+  std::vector<float> shares;     // of the variance, by principal axis; the first two belong to the points
   std::vector<float> distances;  // a sample of ‖x/‖x‖ − y/‖y‖‖, ascending; one-hot vectors would give √2
   float smallest_norm = 0, largest_norm = 0;
 };

@@ -9,10 +9,10 @@ namespace attnscope {
 // The values of one head on one sentence. Q queries, K keys, d = D / H.
 struct HeadInside {
   HeadPlace place;
-  Matrix q;             // Q×d, after RoPE's rotation
-  Matrix k;             // K×d
-  Matrix v;             // K×d
-  Matrix bias;          // Q×K added to the scaled scores (ALiBi, T5, Shaw's q·a^K / √d); empty: none
+  Matrix q;     // Q×d, after RoPE's rotation
+  Matrix k;     // K×d
+  Matrix v;     // K×d
+  Matrix bias;  // Q×K added to the scaled scores (ALiBi, T5, Shaw's q·a^K / √d); empty: none
   // Shaw's a^V: row c + k belongs to the key c tokens after the query, distances clipped to k; empty: none
   Matrix relative_v;
   bool scaled = true;   // scores divided by √d

@@ -29,7 +29,7 @@ Frame frame_of(const Snapshot& inspection);
 // Returns the frame's memory within some percent, without allocator overhead.
 std::size_t bytes_of(const Snapshot& frame);
 
-inline constexpr std::size_t max_pinned = 16;  // each is fully decoded at every recording
+inline constexpr std::size_t max_pinned = 16;   // each is fully decoded at every recording
 inline constexpr std::size_t max_frames = 300;  // per sentence: an animation of ten seconds
 inline constexpr std::size_t default_history_budget = std::size_t{256} << 20;  // bytes
 

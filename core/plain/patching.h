@@ -9,7 +9,7 @@
 namespace attnscope {
 
 enum class ValueKind {
-  state,         // the residual stream; in a recurrent layer its state, h and c, after a token
+  state,  // the residual stream; in a recurrent layer its state, h and c, after a token
   // outputs of the heads of an attention, each before its part of W_O; a recurrent decoder's attention has one head
   heads,
   feed_forward,  // output of a feed-forward network

@@ -42,11 +42,11 @@ struct Probe {
   Interventions interventions = {};  // changes to the model during the forward pass
 
   // ---- optional results in addition to maps and decoding
-  bool decoding = false;                            // computes Snapshot::decodings
-  std::vector<int> hypothesis = {};  // output to inspect, Decodings::hypothesis; empty: the best of the beam
-  std::optional<HeadPlace> inside = {};             // computes Snapshot::inside for this head
-  bool sublayers = false;                           // computes Snapshot::sublayers
-  std::optional<FlowWanted> data_flow = {};         // computes Snapshot::data_flow for this box
+  bool decoding = false;                     // computes Snapshot::decodings
+  std::vector<int> hypothesis = {};          // output to inspect, Decodings::hypothesis; empty: the best of the beam
+  std::optional<HeadPlace> inside = {};      // computes Snapshot::inside for this head
+  bool sublayers = false;                    // computes Snapshot::sublayers
+  std::optional<FlowWanted> data_flow = {};  // computes Snapshot::data_flow for this box
   std::optional<RecurrentWanted> recurrent = {};    // computes Snapshot::recurrent for this layer
   std::optional<BatchWanted> batch = {};            // computes Snapshot::batch
   std::optional<EmbeddingsWanted> embeddings = {};  // computes Snapshot::embeddings

@@ -101,15 +101,15 @@ struct Snapshot {
   std::uint64_t request = 0;      // the Probe this answers
   ModelConfig model;              // of the inspected model
 
-  std::string source_text;         // as typed: the source, or a language model's prompt
-  std::string output_text;         // the model's output; after a prompt only the continuation, with its line breaks
-  std::vector<Token> source;       // S tokens, with </s> at the end; empty in a language model
-  std::vector<Token> target_in;    // T decoder inputs: <s> y1 … y(T-1); in a language model the text, without <s>
-  std::vector<Token> target_out;   // T decoder outputs: y1 … y(T-1) </s>; row t of a map is the step that generated it
-  std::size_t forced = 0;          // leading outputs that were given (a prompt, a prefix, a reference), not chosen
-  std::size_t prefix = 0;          // the number of those, at the end, that come from Probe::prefix and prefix_ids
-  bool truncated = false;          // the input exceeds max_length, or the memory limit of an inspection's maps
-  bool stopped_at_limit = false;   // decoding ended without </s>
+  std::string source_text;        // as typed: the source, or a language model's prompt
+  std::string output_text;        // the model's output; after a prompt only the continuation, with its line breaks
+  std::vector<Token> source;      // S tokens, with </s> at the end; empty in a language model
+  std::vector<Token> target_in;   // T decoder inputs: <s> y1 … y(T-1); in a language model the text, without <s>
+  std::vector<Token> target_out;  // T decoder outputs: y1 … y(T-1) </s>; row t of a map is the step that generated it
+  std::size_t forced = 0;         // leading outputs that were given (a prompt, a prefix, a reference), not chosen
+  std::size_t prefix = 0;         // the number of those, at the end, that come from Probe::prefix and prefix_ids
+  bool truncated = false;         // the input exceeds max_length, or the memory limit of an inspection's maps
+  bool stopped_at_limit = false;  // decoding ended without </s>
   std::vector<UnseenWord> unseen;  // in the input, in order; empty if the corpus is unknown
 
   AttentionMaps encoder;  // S × S; empty in a language model and in recurrent models
@@ -127,15 +127,15 @@ struct Snapshot {
   std::shared_ptr<const Snapshot> untouched;  // the same request to the unmodified model; null without interventions
 
   // ---- only if requested by the Probe
-  std::optional<HeadInside> inside;                   // the values of one head
-  std::vector<SublayerEffect> sublayers;              // in the order of the forward pass
-  std::shared_ptr<const DataFlow> data_flow;          // the matrices of one box
-  std::shared_ptr<const RecurrentStates> recurrent;   // gates and states of one layer; null in a Transformer
+  std::optional<HeadInside> inside;                  // the values of one head
+  std::vector<SublayerEffect> sublayers;             // in the order of the forward pass
+  std::shared_ptr<const DataFlow> data_flow;         // the matrices of one box
+  std::shared_ptr<const RecurrentStates> recurrent;  // gates and states of one layer; null in a Transformer
   std::shared_ptr<const BatchInspection> batch;  // of the trainer, not of the sentence; only in the complete snapshot
-  std::shared_ptr<const Decodings> decodings;         // computed later than the rest; null until then
+  std::shared_ptr<const Decodings> decodings;    // computed later than the rest; null until then
   // of the model, not of the sentence; only in the complete snapshot
   std::shared_ptr<const EmbeddingResult> embeddings;
-  std::shared_ptr<const SenseResult> senses;          // likewise
+  std::shared_ptr<const SenseResult> senses;  // likewise
 
   // The tokens of the input: the source, or the prompt.
   std::span<const Token> typed() const {

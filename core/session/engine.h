@@ -58,7 +58,7 @@ class Engine {
   virtual Status status() const = 0;  // step and device; the activity is set by the session
   virtual std::int64_t steps_wanted() const = 0;
   // Returns true if training has ended before the configured steps, by agreement of all ranks that train the run
-  // (ranks/ranks.h).
+  // (distributed/ranks.h).
   virtual bool has_ended() const { return false; }
   virtual std::int64_t history_interval() const = 0;  // training.history_interval
 

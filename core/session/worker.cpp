@@ -766,7 +766,7 @@ void Session::Worker::inspect(Viewer& viewer, const Probe& probe, Publish publis
 }
 
 void Session::Worker::inspect_with(Engine& engine, Viewer& viewer, const Probe& probe, Publish publish,
-                             const SnapshotSink& put) {
+                                   const SnapshotSink& put) {
   // A newer sentence cancels this forward pass, but only after it has shown something: otherwise fast typing would show
   // nothing.
   bool shown = publish == Publish::whole;

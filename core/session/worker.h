@@ -38,7 +38,7 @@ class Session::Worker {
 
   // The source of a probe: the window, or a viewer.
   struct Viewer {
-    std::optional<ViewerId> id = {};  // none: the window
+    std::optional<ViewerId> id = {};    // none: the window
     std::optional<Probe> asked = {};    // the newest probe not yet answered
     std::optional<Probe> present = {};  // the probe being displayed
     bool outdated = false;              // the weights have changed since the last answer

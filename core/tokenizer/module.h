@@ -1,7 +1,7 @@
 // The C interface between attnscope and its SentencePiece module, shared by both sides.
 //
-// The module is loaded into a linker namespace of its own (see sentence_piece.cpp), with its own C++ runtime and heap. Each
-// side frees its own allocations; no C++ objects or exceptions cross; errors are returned as text.
+// The module is loaded into a linker namespace of its own (see sentence_piece.cpp), with its own C++ runtime and heap.
+// Each side frees its own allocations; no C++ objects or exceptions cross; errors are returned as text.
 #pragma once
 
 #include <cstddef>
