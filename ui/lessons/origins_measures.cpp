@@ -208,7 +208,7 @@ Answer left_of(const LessonSight& sight, Arguments arguments) {
   return number(sum / gate->values.cols);
 }
 
-// The output, or the predicted label, for the vector that is present after the word.
+// The output decoded from the state after the word, or the label predicted from it.
 Answer output_after(const LessonSight& sight, Arguments arguments) {
   const RecurrentStates* inspection = sight.inspection ? sight.inspection->recurrent.get() : nullptr;
   const int at = inspection ? position_of(inspection->source, arguments[0]) : -1;

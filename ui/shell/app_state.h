@@ -187,7 +187,7 @@ struct Timeline {
   bool focused = false;    // has keyboard focus
 };
 
-// What the window may do to the run it shows.
+// Permissions of the window on the run it shows.
 enum class Rights {
   owner,    // everything: the run trains in this process
   control,  // trains elsewhere; may train, pause and adjust it
@@ -218,7 +218,7 @@ struct AppState {
   Layout layout;
   Config edited;              // the setup column; differs from run.config while edits are pending until Reset
   bool presentation = false;  // F11: chrome hidden, everything readable from the last row of a room
-  std::string dropped_file;   // waiting for "train on it?"; empty: none
+  std::string dropped_file;   // waiting for "Train on this file?"; empty: none
   ComparingView comparing;
   std::optional<Purpose> purpose;  // of the open file browser
   std::optional<ReplaceQuestion> replace_question;

@@ -118,7 +118,7 @@ const char* part_title(const AppState& scope, LessonPart part);
 // The prediction or the truth in words; empty for a curve.
 std::string guess_text(const AppState& scope, const Prediction& prediction, const Expectation& guess);
 
-// "You predicted", "As you predicted.", "Not as you predicted.", "It is"
+// "You predicted", "As you predicted.", "Not what you predicted.", "It is"
 struct VerdictWords {
   const char* yours;
   const char* right;

@@ -109,7 +109,7 @@ bool draw_path(AppState& scope, const ConfigField& field, std::string& path, Pur
   return changed;
 }
 
-// Path of a run; set by the action "Begin with these weights".
+// Path of a run; set by the action "Initialize from these weights".
 bool draw_origin(std::string& path, const Skin& skin) {
   const bool changed = ImGui::InputTextWithHint("##model.from", tr("random weights"), &path);
   show_end(path, skin);

@@ -1,4 +1,4 @@
-// What the buttons, the menu and the keys do to the run. Functions do nothing if the action is unavailable.
+// Actions of buttons, menu and keys on the run. Functions do nothing if the action is unavailable.
 #pragma once
 
 #include <string>

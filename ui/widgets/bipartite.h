@@ -28,7 +28,7 @@ struct BipartiteData {
   std::span<const std::string> row_labels;      // the queries; empty: numbers, one per row of the largest matrix
   std::span<const std::string> col_labels;      // the keys
   std::span<const Color32> colors;              // one per head; missing ones come from the theme's series, in order
-  std::string_view row_axis;                    // heading of the left column: "query (written so far)"
+  std::string_view row_axis;                    // heading of the left column: "query (input)"
   std::string_view col_axis;                    // heading of the right column
   float high = 1;                               // the weight drawn at full opacity and thickness
   bool mask_upper = false;                      // keys after the query are hidden by the look-ahead mask (§3.2.3)

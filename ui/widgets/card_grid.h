@@ -29,7 +29,7 @@ struct CardGrid {
   void end();
 };
 
-// As many columns of at least `least_width` as fit into `room`, up to the given maximum.
+// Makes as many columns of at least `least_width` as fit into `room`, up to the given maximum.
 CardGrid card_grid(float room, float least_width, int most_columns, float height, float gutter, const Skin& skin);
 
 struct CardTitle {

@@ -30,7 +30,7 @@ struct HeatmapOptions {
   ColorMap map = ColorMap::viridis;
   float low = 0;                            // value of the map's first color
   float high = 1;                           // value of its last color
-  std::string row_axis;                     // label of the row axis: "query (written so far)"
+  std::string row_axis;                     // label of the row axis: "query (input)"
   std::string col_axis;                     // label of the column axis
   std::span<const std::string> row_labels;  // empty: numbers starting at first_row
   std::span<const std::string> col_labels;
@@ -45,12 +45,12 @@ struct HeatmapOptions {
   int selected_col = -1;
   int pointed_row = -1;  // hover target in another picture; faintly outlined
   int pointed_col = -1;
-  std::span<const int> marked_cols;               // also outlined
-  HeatmapBars row_bars;                           // along the right edge
-  HeatmapBars col_bars;                           // along the bottom edge
-  HeatmapZoom* zoom = nullptr;  // changed by wheel, drag and double-click; null: all cells are visible
-  HoverTarget thing = HoverTarget::map;           // hover target for the context menu
-  const char* about = "";                         // a label that the glossary may explain
+  std::span<const int> marked_cols;      // also outlined
+  HeatmapBars row_bars;                  // along the right edge
+  HeatmapBars col_bars;                  // along the bottom edge
+  HeatmapZoom* zoom = nullptr;           // changed by wheel, drag and double-click; null: all cells are visible
+  HoverTarget thing = HoverTarget::map;  // hover target for the context menu
+  const char* about = "";                // a label that the glossary may explain
   std::function<void(int row, int col)> tooltip;  // draws the tooltip's contents; empty: both labels and the value
 };
 

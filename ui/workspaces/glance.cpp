@@ -377,7 +377,7 @@ std::string written_of(const Glance& glance, int word) {
   return text;
 }
 
-// "“it” looks at “animal” (0.99) and is written “il”."
+// "“it” attends most to “animal” (apart from itself): weight 0.99. …", with the generated words.
 std::string telling(const Glance& glance, int chosen) {
   const int best = most_attended(glance, chosen);
   if (best < 0) return {};

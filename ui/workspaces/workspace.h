@@ -54,11 +54,11 @@ struct WorkspaceContext {
   // may be null.
   const Snapshot* live;
   Views& views;
-  const Config& config;    // of the run; the default configuration if there is none
-  const Curves& curves;    // metrics measured so far
-  bool has_run;            // a run is open
-  std::string& reference;  // expected output for the sentence; empty: unknown
-  float& side_width;       // of a side column, in pixels at scale 1; persists between launches
+  const Config& config;                         // of the run; the default configuration if there is none
+  const Curves& curves;                         // metrics measured so far
+  bool has_run;                                 // a run is open
+  std::string& reference;                       // expected output for the sentence; empty: unknown
+  float& side_width;                            // of a side column, in pixels at scale 1; persists between launches
   std::optional<StudyQuestion>& study;          // a study to start, replacing the running one
   bool studying;                                // a study is running
   std::optional<std::string>& sentence_wanted;  // requests another sentence

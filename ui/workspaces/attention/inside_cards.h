@@ -36,7 +36,7 @@ void lift_mask(AttentionView& view, const HeadInside& head);
 // Handles the mouse on the mask: a click toggles a cell, and a drag applies the same value.
 void paint_mask(AttentionView& view, const HeadNumbers& numbers, const HeatmapResult& mouse);
 
-// "as the model has it", "look-ahead", "none" and "hide key …", in a wrapping row.
+// Draws "Original", "Look-ahead", "None" and the choice of a key to hide, in a wrapping row.
 void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::span<const std::string> keys,
                        const Skin& skin);
 

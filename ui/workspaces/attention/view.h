@@ -76,7 +76,7 @@ struct HeadRanking {
   int columns = 1;                // of the drawn grid
 };
 
-// What the level "Head" draws: cells, lines between two columns of tokens, or both if there is room.
+// The picture at the level "Head": cells, lines between two columns of tokens, or both if there is room.
 enum class HeadPicture { matrix, lines, both };
 
 // State of the popup that creates interventions, and the measured effect.

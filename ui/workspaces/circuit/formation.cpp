@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t fewest_steps = 2;  // required for a line
 
-// "Half of what each part moves at last was there by step 2 000: the whole difference, …; by step 4 000: …"
+// "Components reached half of their final effect by step 2 000: total difference, …; by step 4 000: …."
 std::string order_text(const std::vector<std::string>& names, const std::vector<Series>& lines) {
   std::map<std::int64_t, std::vector<std::string>> by_step;
   for (std::size_t i = 0; i < lines.size(); ++i)

@@ -314,7 +314,7 @@ bool has_button(const Way& way) {
   return way.kind != ChangeKind::mean;
 }
 
-// "cut: 0 of 66, 0.12"
+// "zero ablation: 0 of 66, 0.12"
 std::string button_text(const CircuitEdge& edge, const Way& way) {
   const char* const name = way.kind == ChangeKind::zero       ? tr("zero ablation")
                            : way.kind == ChangeKind::exchange ? tr("swap")
@@ -323,7 +323,7 @@ std::string button_text(const CircuitEdge& edge, const Way& way) {
              way.kind == edge.kind ? tr(" flip") : "", way.tally.share());
 }
 
-// "encoder layer 2, head 1 at “it”, reading “animal”"
+// "encoder layer 2, head 1 at “it”, attending to “animal”"
 std::string edge_line(const Circuit& circuit, const CircuitEdge& edge) {
   const bool reads = edge.part == circuit.reader && !edge.read.empty();
   return edge_text(circuit, edge) + (reads ? tr(", attending to ") + slot_names(circuit, edge.read) : "");

@@ -28,16 +28,16 @@ enum class CircuitMode { place, heads, picture, score, formation, attribution, i
 
 struct CircuitView {
   CircuitMode mode = CircuitMode::place;
-  std::string contrast;                         // the typed contrast sentence
-  std::string between;                          // the two words whose log odds are compared, as typed; empty: automatic
-  bool typing = false;                          // the field is active
-  ContrastSide of = ContrastSide::clean;        // the run that is patched, in the maps and by a click
-  ChangeKind kind = ChangeKind::contrast;       // kind of patch, in the heads' map
-  std::vector<int> exchanged;                   // the two words to swap, in the heads' map
+  std::string contrast;                    // the typed contrast sentence
+  std::string between;                     // the two words whose log odds are compared, as typed; empty: automatic
+  bool typing = false;                     // the field is active
+  ContrastSide of = ContrastSide::clean;   // the run that is patched, in the maps and by a click
+  ChangeKind kind = ChangeKind::contrast;  // kind of patch, in the heads' map
+  std::vector<int> exchanged;              // the two words to swap, in the heads' map
   int by_way = -1;  // restricts the heads' map to the direct path to this edge's heads; −1: all paths
   AttentionPart part = AttentionPart::encoder;  // of the displayed heads
-  int layer = -1;  // patched after this layer of the stack that reads the sentence; −1: the last
-  std::vector<int> put;                         // the words whose vectors are patched
+  int layer = -1;        // patched after this layer of the stack that reads the sentence; −1: the last
+  std::vector<int> put;  // the words whose vectors are patched
 
   // ---- questions and results, of that run
   std::uint64_t run = 0;
@@ -140,7 +140,7 @@ ChangedRun edge_run(const CircuitView& view, const CircuitEdge& edge, const Way&
 // The positions of an edge's slot in the present pair.
 std::vector<int> edge_positions(const CircuitView& view, const CircuitEdge& edge, int slot);
 
-// "layer 1 head 3 at it and ."
+// "encoder layer 1, head 3 at “it” and “.”"
 std::string edge_text(const Circuit& circuit, const CircuitEdge& edge);
 
 // Names for the lines of `CircuitView::formed`.
@@ -149,10 +149,10 @@ std::vector<std::string> formation_names(const Formation& formation);
 // The first step from which a line stays at or above half of its final value; nullopt if it ends near 0.
 std::optional<std::int64_t> formed_by(const Series& line);
 
-// "put in from the other sentence", "cut"
+// "patched from the other sentence", "zero ablation"
 std::string way_text(const Circuit& circuit, const Way& way);
 
-// "60 of 60 turn, 0.93 of the effect"
+// "flips 60 of 60 answers (0.93 of the effect)"
 std::string tally_text(const Tally& tally);
 
 // Joined by ", ", with "and" before the last.

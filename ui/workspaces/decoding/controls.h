@@ -14,7 +14,7 @@ namespace attnscope {
 // valid.
 void draw_options_button(DecodingView& view, const Skin& skin);
 
-// "Begins with" and "Should become": on one line, or two in a narrow window.
+// "Forced prefix" and "Reference": on one line, or two in a narrow window.
 void draw_beginning_and_reference(const Snapshot& snapshot, DecodingView& view, std::string& reference,
                                   const Skin& skin);
 

@@ -45,7 +45,7 @@ Color32 frequency_color(double share, const Theme& theme);
 // Known facts about a token, one per line.
 std::string facts_text(const EmbeddingResult& inspection, int id);
 
-// "2nd of 1 999"… the text of a cosine: formula and number.
+// The explanation of a cosine: formula, number, and facts about the token.
 std::string cosine_text(const EmbeddingResult& inspection, int id, float cosine);
 
 }  // namespace attnscope

@@ -121,7 +121,7 @@ int draw_layer(const SenseResult& inspection, std::size_t at, SensesView& view, 
   return hovered;
 }
 
-// As many side by side as fit.
+// Draws as many layers side by side as fit.
 void draw_layers(const SenseResult& inspection, SensesView& view, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const int count = static_cast<int>(inspection.layers.size());

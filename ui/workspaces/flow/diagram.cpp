@@ -265,7 +265,7 @@ void Diagram::draw_way(const ColumnPlace& column) {
   paint_.text(skin_.fonts.small, {left, column.bottom + arrow_ + skin_.px(1)}, skin_.theme.text, ids);
 }
 
-// A box beside the main path, added to it or passed to the box above.
+// A box next to the main path, added to it or passed to the box above.
 void Diagram::draw_beside(const ColumnPlace& column, std::size_t index) {
   const Place& place = column.boxes[index];
   if (!place.box->repeated) {

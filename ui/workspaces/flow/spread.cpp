@@ -288,7 +288,7 @@ void draw_histogram(SpreadView& view, const TensorPoint& point, const Skin& skin
             skin);
 }
 
-// "norm 12.3, mean 0.01, least −0.2, largest 0.3, 0 % zero, an update changes it by 0.02 %"
+// "norm 12.3, mean 0.01, min -0.2, max 0.3, 0.0 % zero, 0.0 % NaN; one step changes it by 0.02 %."
 std::string facts_text(const SpreadView& view, const TensorHistory& history, const TensorPoint& point) {
   const TensorSpread& spread = shown_spread(view, point);
   std::string text = trf("norm {:.4g}, mean {:.3g}, min {:.3g}, max {:.3g}, {:.1f} % zero, {:.1f} % NaN", spread.norm,
