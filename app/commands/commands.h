@@ -127,8 +127,7 @@ struct ScreenshotOptions {
   std::string view;  // a level or mode of the workspace; empty: its default
   std::string source;
   std::string reference;                 // the reference translation; empty: none
-  std::optional<std::int64_t> pin_step;  // show the frame recorded nearest to this step; the source must be pinned in
-                                         // the run
+  std::optional<std::int64_t> pin_step;  // show the nearest recorded frame; the source must be pinned in the run
   int width = 1600;
   int height = 1000;
   double scale = 1;

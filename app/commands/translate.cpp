@@ -20,8 +20,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t longest_line = 1 << 20;  // bytes; no realistic line is longer, and its tokens need far more
-                                               // memory
+constexpr std::size_t longest_line = 1 << 20;  // bytes; real lines are shorter, and tokens take far more memory
 
 // One run, and the lines to translate or, with a language model, to continue.
 class Writer {

@@ -25,7 +25,7 @@ struct CorpusCases {
   int tried = 0;
 };
 
-// Those of `twins` that the model distinguishes by the same two tokens as the pair, and the pair's own slots, where
+// Those of `contrasts` that the model distinguishes by the same two tokens as the pair, and the pair's own slots, where
 // words that vary between the pairs are shown as "…". `progress` is called for each.
 CorpusCases cases_like(SequenceModel& model, const Tokenizer& tokenizer, const ContrastFacts& pair,
                        const std::vector<ContrastQuestion>& contrasts, const FractionCallback& progress = {});

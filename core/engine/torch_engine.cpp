@@ -40,8 +40,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t largest_tokenizer = 64U << 20U;  // bytes per file; usual sizes are some hundred kilobytes to a
-                                                         // few MB
+constexpr std::uint64_t largest_tokenizer = 64U << 20U;  // bytes per file; usual are 100 KB to a few MB
 constexpr std::uint64_t largest_optimizer = 16ULL << 30U;
 
 // For larger models, even a few recorded steps would take too much memory.

@@ -17,8 +17,7 @@ namespace {
 
 constexpr std::size_t pairs_per_yield = 64;
 constexpr std::int64_t evaluation_batch_size = 128;
-constexpr std::int64_t evaluation_positions = 8192;  // per batch of text: its logits have this many rows of vocabulary
-                                                     // size
+constexpr std::int64_t evaluation_positions = 8192;  // per batch of text: rows of its logits
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U);

@@ -19,8 +19,7 @@ namespace {
 constexpr std::int64_t longer_factor = 3;       // generated pairs are up to this many times longer than in training
 constexpr std::int64_t most_windows = 24;       // of text
 constexpr std::int64_t places_a_point = 16;     // positions averaged per point of a window's curve
-constexpr std::int64_t room_beside_words = 16;  // tokens for special tokens, and for words of several tokens in short
-                                                // sentences
+constexpr std::int64_t room_beside_words = 16;  // for special tokens and words of several tokens
 
 std::int64_t words_of(const std::string& text) {
   return 1 + std::count(text.begin(), text.end(), ' ');

@@ -21,7 +21,7 @@ namespace attnscope {
 namespace {
 
 constexpr int most_groups = 6;         // of output tokens; the rest forms one more group
-constexpr int without_positions = -1;  // number of the pair's sense
+constexpr int without_positions = -1;  // sense unknown
 constexpr std::size_t searched_pairs = 4096;
 
 bool is_of_word(char c) {

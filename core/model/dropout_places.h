@@ -22,8 +22,7 @@ struct DroppedPass {
 struct PlacedDropout {
   DropoutPlace place;
   std::int64_t drawn = 0;   // number of dropouts of the pass drawn before
-  std::int64_t stride = 0;  // offset between the dropouts of two neighboring positions; 0: one dropout covers all
-                            // positions
+  std::int64_t stride = 0;  // offset between the dropouts of neighboring positions; 0: one dropout for all
   bool time_first = false;  // L×B×D, as in recurrent layers
 };
 

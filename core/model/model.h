@@ -107,7 +107,7 @@ class SequenceModel : public torch::nn::Module {
  protected:
   SequenceModel(const ModelConfig& config, std::int64_t vocab_size);
 
-  // A derived constructor calls make_embeddings() before it creates its own modules and the other function after. This
+  // A derived constructor calls make_embeddings() before it creates its own modules and make_output() after. This
   // order determines which random numbers initialize the parameters.
   void make_embeddings();
   void make_output();

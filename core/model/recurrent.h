@@ -45,8 +45,7 @@ class Recurrent final : public SequenceModel {
                             std::vector<CellState>& states, Inspection* inspection);
 
   CellKind kind_;
-  bool inspects_first_;  // Bahdanau's attention queries with the state before the token, and its context enters the
-                         // cell
+  bool inspects_first_;  // Bahdanau: the state before the token is the query; the context enters the cell
   RecurrentStack encoder_{nullptr};
   RecurrentStack decoder_{nullptr};  // none in a classifier
   RecurrentAttention attention_{nullptr};

@@ -35,8 +35,7 @@ class RecurrentAttentionImpl : public torch::nn::Module {
  private:
   torch::Tensor scores(const torch::Tensor& states, const torch::Tensor& keys);
 
-  torch::nn::Linear W_{nullptr}, U_{nullptr}, v_{nullptr};  // named as in the papers; only those that the score uses
-                                                            // are defined
+  torch::nn::Linear W_{nullptr}, U_{nullptr}, v_{nullptr};  // named as in the papers; unused ones are null
   torch::nn::Linear W_c_{nullptr};
 };
 TORCH_MODULE(RecurrentAttention);

@@ -142,7 +142,7 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   context.memory = memory.states;
   context.memory_mask.padding = memory.padding;
   context.memory_mask.key_packing = memory.packing;
-  Inspection* reading = memory.states.defined() ? nullptr : inspection;  // the target comes after the source
+  Inspection* reading = memory.states.defined() ? nullptr : inspection;  // the override spares decoders with a memory
   if (uses_positions(reading)) context.positions = position_scheme_->relative(num_queries, num_keys, x.device());
   torch::Tensor& rotations = context.positions.rotations;
   if (packing && rotations.defined()) rotations = packing.by_position(rotations);

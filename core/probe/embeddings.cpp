@@ -17,8 +17,7 @@ namespace {
 constexpr std::size_t most_kept = 3;  // the current step, the one shown and an earlier one
 constexpr int sampled_pairs = 2000;
 constexpr std::int64_t drawn_axes = 2;
-constexpr int near_apart = 7, far_apart = 8;  // number of words whose distances are shown, in addition to the selected
-                                              // one
+constexpr int near_apart = 7, far_apart = 8;  // numbers of words next to the selected one
 
 std::shared_ptr<const EmbeddingMap> map_of(const Matrix& vectors, const std::vector<float>& norms) {
   auto map = std::make_shared<EmbeddingMap>();

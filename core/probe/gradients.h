@@ -9,8 +9,8 @@
 namespace attnscope {
 
 // The gradients of one pass for the loss −log p of target_out[output], with all earlier tokens given; source and
-// targets: one sentence's ids, no source for a language model. The model is frozen. `encoder.pieces` and
-// `decoder.pieces` are left empty.
+// targets: one sentence's ids, no source for a language model. The model is frozen. `encoder.tokens` and
+// `decoder.tokens` are left empty.
 PassGradients gradients_of(SequenceModel& model, const std::vector<int>& source, const std::vector<int>& target_in,
                            int wanted_id, const Interventions& interventions);
 

@@ -10,8 +10,7 @@ namespace attnscope {
 
 struct PrincipalAxes {
   Matrix points;              // N×count: the centered rows, projected on the first axes
-  std::vector<float> shares;  // fraction of the total variance by axis, largest first, min(N, D) of them; all 0 if
-                              // there is no variance
+  std::vector<float> shares;  // min(N, D) fractions of the total variance, largest first; all 0 if it is 0
 };
 
 // Analyzes the rows of N×D, which must be finite. Each axis is oriented so that its largest component is positive. If

@@ -32,7 +32,7 @@ Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_
 enum class BatchOrder {
   chance,
   source,  // similar source length: little padding, and varied batches
-  both,    // similar source and target length: the least padding, but such pairs are often similar
+  both,    // similar source and target length: the least padding, but such pairs often resemble each other
 };
 
 // The size and grouping of batches.
@@ -47,7 +47,7 @@ BatchRule batch_rule(const TrainingConfig& training);
 using IndexBatches = std::vector<std::vector<std::int64_t>>;
 
 // The batches of one epoch, as indices into pairs: shuffled, split by the rule, shuffled again. Contains every pair
-// once; a pair longer than BatchRule::pieces forms its own batch. A pure function of its arguments.
+// once; a pair longer than BatchRule::tokens forms its own batch. A pure function of its arguments.
 IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchRule rule, std::int64_t seed, std::int64_t epoch);
 
 // The fraction of padding in source and target of these batches, 0…1.

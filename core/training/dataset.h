@@ -55,8 +55,7 @@ std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& p
 // precede every text.
 struct EncodedText {
   std::vector<int> stream;
-  std::int64_t characters = 0;  // characters that the stream represents: without spaces that SentencePiece drops or
-                                // adds, but with all of an unk
+  std::int64_t characters = 0;  // in the text: no spaces that SentencePiece drops or adds, but all of an unk
 };
 
 EncodedText encode_text(const Tokenizer& tokenizer, std::string_view text, const YieldCallback& yield);

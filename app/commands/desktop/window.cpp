@@ -249,8 +249,7 @@ void App::draw() {
   std::optional<kernels::Quiet> quiet;
   if (pacing_.awaited()) quiet.emplace();
   renderer_.draw(scope_, window_.content_scale(), [this] { window_.begin_frame(); });
-  post_commands(scope_, *session_);  // first, so that the worker answers while the frame is presented, which takes
-                                     // longest
+  post_commands(scope_, *session_);  // first: the worker answers while the frame is presented, the longest part
   window_.show_frame();
   pacing_.drawn(begin, GlfwWindow::now(), animating(scope_), ImGui::GetIO().WantTextInput);
   serve_requests();
