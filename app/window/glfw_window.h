@@ -57,7 +57,7 @@ class GlfwWindow {
   void hide();
   void show();  // also clears the close request
 
-  // Of a visible window. The unmaximized size is known only if it was not maximized since it was opened.
+  // Call while the window is visible. The unmaximized size is known only if it was not maximized since it was opened.
   WindowPlace place() const;
 
  private:

@@ -265,7 +265,7 @@ class Search {
     complete(std::move(edge), positions, words);
   }
 
-  // Of the words in both sentences, the two whose swap in all heads flips most answers.
+  // The two words common to both sentences whose swap in all heads flips most answers.
   std::tuple<int, int, Tally> best_exchange(CircuitEdge edge, const PositionsOf& positions) const {
     edge.kind = ChangeKind::exchange;
     std::vector<ChangesOf> tried;

@@ -22,7 +22,7 @@ struct SearchOptions {
   std::int64_t limit = 0;       // maximum number of tokens, including </s>; 0: depends on the source, see output_limit
   bool eos_ends = true;         // false in a language model whose </s> is a line break
   int end = SpecialTokens().end;
-  std::vector<int> prefix = {};  // the start of every hypothesis; counts in log_prob, score and limit
+  std::vector<int> prefix = {};                  // the start of every hypothesis; counts in log_prob, score and limit
   const Interventions* interventions = nullptr;  // applied to the model during the search
 };
 

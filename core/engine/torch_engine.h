@@ -187,7 +187,7 @@ class TorchEngine final : public Engine {
 
   // number of runs so far, shared with all sibling engines
   std::shared_ptr<std::uint64_t> runs_ = std::make_shared<std::uint64_t>(0);
-  std::uint64_t number_ = 0;                                                  // of the current run
+  std::uint64_t number_ = 0;  // of the current run
   Run run_;
   std::optional<Home> home_;
   std::optional<Autosaves> autosaves_;

@@ -19,9 +19,9 @@ struct AttentionInput {
   double dropout = 0;  // of the weights
 
   // Undefined if absent.
-  torch::Tensor padding;     // bool B×K, true at masked keys; ignored if keys are packed
-  torch::Tensor look_ahead;  // bool Q×K, true for keys after the query; the queries are the last Q keys
-  torch::Tensor bias;        // H×Q×K, added to the scores after scaling
+  torch::Tensor padding;                 // bool B×K, true at masked keys; ignored if keys are packed
+  torch::Tensor look_ahead;              // bool Q×K, true for keys after the query; the queries are the last Q keys
+  torch::Tensor bias;                    // H×Q×K, added to the scores after scaling
   torch::Tensor relative_k, relative_v;  // (2k+1)×d: a^K and a^V by clipped distance (1803.02155 §3.2)
   torch::Tensor distances;               // int64 Q×K, indices into them: clip(key − query, −k, k) + k
 

@@ -19,7 +19,7 @@ std::vector<Level> levels();
 Level level();
 void hold_to(Level level);
 
-// As in ATTNSCOPE_LEVEL, and for display: "avx2", "AVX2".
+// The name for ATTNSCOPE_LEVEL, and for display: "avx2", "AVX2".
 std::string_view level_name(Level level);
 std::string_view level_text(Level level);
 

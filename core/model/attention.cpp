@@ -28,8 +28,8 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, bool r
           register_parameter("in_proj_weight", torch::empty({(num_heads_ + 2 * key_heads_) * d_, config.d_model}))),
       out_proj_(register_module("out_proj", out_projection(config))) {
   if (config.biases) in_proj_bias_ = register_parameter("in_proj_bias", torch::zeros({in_proj_weight_.size(0)}));
-  // As one matrix, fan_out is 3D: the variance of queries, keys and values is half of what three separate matrices
-  // would get.
+  // For the stacked matrix fan_out is 3D: the variance of queries, keys and values is half of what three separate
+  // matrices would get.
   if (begins_by_xavier(config)) {
     begin_by_xavier(in_proj_weight_);
   } else {

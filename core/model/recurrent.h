@@ -31,8 +31,8 @@ class Recurrent final : public SequenceModel {
  private:
   // The results of decoding a sequence.
   struct Decoded {
-    torch::Tensor states;                       // B×T×D, the top layer's
-    Seen seen;  // from the state before or after each token; undefined without attention
+    torch::Tensor states;  // B×T×D, the top layer's
+    Seen seen;             // from the state before or after each token; undefined without attention
     std::vector<std::vector<CellState>> cells;  // Inspection::decoder_cells
   };
 

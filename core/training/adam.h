@@ -78,7 +78,7 @@ class Adam {
   double beta2_;
   torch::Tensor parameters_, exp_avg_, exp_avg_sq_;  // one number per parameter element
   std::vector<torch::Tensor> gradients_;  // of the same length; the first module's, then those of the sharing modules
-  torch::Tensor decayed_;                            // 1 in matrices, else 0; created by the first decay
+  torch::Tensor decayed_;                 // 1 in matrices, else 0; created by the first decay
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes_;
   std::int64_t updates_ = 0;
   bool zero_ = true;  // the gradients are all zero

@@ -6,8 +6,8 @@ namespace {
 // Columns processed together; with more, the rows would not fit the registers.
 constexpr int tile_vectors = 2;
 
-// As many rows as fit the registers next to b's vectors and one of a's; AVX-512 has twice as many registers. Fewer rows
-// would stall on latency.
+// The number of rows that fit the registers next to b's vectors and one of a's; AVX-512 has twice as many registers.
+// Fewer rows would stall on latency.
 template <int Vectors>
 constexpr int tile_rows = (width == 16 ? 24 : 12) / Vectors;
 
