@@ -1,5 +1,5 @@
 # Sourced by ./run and ./test, with the repository's folder in $root: installs what is missing and builds.
-# Everything said here goes to stderr; stdout belongs to the program that is started afterwards.
+# All messages go to stderr; stdout belongs to the program that is started afterwards.
 
 build_packages=(
   cmake ninja-build g++ pkgconf gettext
@@ -7,7 +7,7 @@ build_packages=(
   libimgui-dev libstb-dev libmd4c-dev libglfw3-dev libfreetype-dev libfontconfig-dev libsystemd-dev libegl-dev libgl-dev libopengl-dev
   libegl1 libgl1-mesa-dri fonts-dejavu-core fonts-inter fonts-jetbrains-mono
 )
-# Debian's LibTorch calls whichever BLAS is installed; the reference one is about 30 times slower than OpenBLAS.
+# Debian's LibTorch calls the installed BLAS; the reference BLAS is about 30 times slower than OpenBLAS.
 debian_torch_packages=(libtorch-dev libgloo-dev libopenblas0-openmp)
 test_packages=(libgtest-dev libgmock-dev xvfb xdotool strace librsvg2-bin)
 
@@ -18,14 +18,14 @@ as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -- "$@"; fi
 }
 
-# install_missing PACKAGE…: installs those that are not there, naming them first.
+# install_missing PACKAGE…: installs the missing packages after naming them.
 install_missing() {
   if ! command -v dpkg-query >/dev/null; then
     say "attnscope: this is not a Debian system, so packages are not checked. Needed are what Debian calls: $*"
     return
   fi
   local installed missing=() package
-  # One call for all; it fails when it knows none of a name, which is just what is asked here.
+  # One call for all names; it fails if any name is unknown, which is expected here.
   installed=" $(dpkg-query -W -f '${db:Status-Status}=${Package} ' "$@" 2>/dev/null || true)"
   for package in "$@"; do
     case "$installed" in *" installed=$package "*) ;; *) missing+=("$package") ;; esac
@@ -51,7 +51,7 @@ libtorch_prefix() {
   printf '%s' "$folder"
 }
 
-# configure TESTS PREFIX: only when there is nothing yet, or LibTorch, the checkout's place or the wish for tests changed.
+# configure TESTS PREFIX: only the first time, or if LibTorch, the path of the checkout or the choice of tests changed.
 configure() {
   local tests="$1" prefix="$2" stamp="$root/build/.configured" had_root="" had_prefix="" had_tests="" options
   if [ -e "$stamp" ] && [ -e "$root/build/build.ninja" ]; then
@@ -60,18 +60,18 @@ configure() {
     if [ "$had_root" = "$root" ] && [ "$had_prefix" = "$prefix" ] && [ "$had_tests" = "$tests" ]; then return; fi
   fi
   options=(-S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release "-DATTNSCOPE_TESTS=$tests")
-  # What an earlier LibTorch or another place left in the cache would be found again.
+  # Otherwise the cache would still point to an earlier LibTorch or path.
   if [ "$had_root" != "$root" ] || [ "$had_prefix" != "$prefix" ]; then options+=(--fresh); fi
   if [ -n "$prefix" ]; then options+=("-DCMAKE_PREFIX_PATH=$prefix"); fi
   mkdir -p "$root/build"
-  # A LibTorch with CUDA would compile a CUDA program to see which GPU is here, which an older CMake cannot with a newer
-  # CUDA; nothing of ours is compiled for one.
+  # LibTorch with CUDA would compile a CUDA program to detect the GPU, which fails with an older CMake and a newer CUDA.
+  # None of our code is compiled for CUDA.
   TORCH_CUDA_ARCH_LIST="${TORCH_CUDA_ARCH_LIST:-8.0}" cmake "${options[@]}" >"$root/build/configure.log" 2>&1 ||
     { cat "$root/build/configure.log" >&2; fail "CMake could not configure the build (see above)"; }
   printf '%s\n%s\n%s\n' "$root" "$prefix" "$tests" >"$stamp"
 }
 
-# As many jobs as there are cores, and as fit the memory: a file that includes LibTorch takes about 2 GiB to compile.
+# One job per core, limited by memory: compiling a file that includes LibTorch takes about 2 GiB.
 job_count() {
   local cores memory_kib jobs
   cores="$(nproc)"
@@ -82,8 +82,8 @@ job_count() {
   printf '%s' "$jobs"
 }
 
-# Ninja's "[12/80] Building…" lines as one line that moves on a terminal, and one word at the start elsewhere. "[0/2]" is
-# ninja looking whether there is anything to do.
+# Shows ninja's "[12/80] Building…" lines as one updating line on a terminal, and only a word at the start elsewhere.
+# "[0/2]" means that ninja checks whether there is anything to do.
 show_progress() {
   local line said=""
   while IFS= read -r line; do

@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-// What an option, or the word that stands for itself, can be followed by.
+// The possible values of an option or positional argument.
 struct Values {
   std::vector<std::string> words;
   bool files = false;
@@ -25,23 +25,23 @@ struct Values {
 };
 
 struct Argument {
-  std::vector<std::string> names;  // "-q", "--quiet"; of a positional none
+  std::vector<std::string> names;  // "-q", "--quiet"; empty for a positional
   std::string help;
   bool takes_value = false;
   bool repeats = false;
-  std::string form;  // what the help calls its value: "FILE|NAME"
+  std::string form;  // the name of the value in the help: "FILE|NAME"
   Values values;
 };
 
 struct Command {
-  std::vector<std::string> names;  // with its aliases; of the program itself none
+  std::vector<std::string> names;  // including aliases; empty for the program itself
   std::string help;
   std::vector<Argument> arguments;
 };
 
 struct FieldChoices {
   std::string key;
-  std::vector<std::string> choices;  // none: any text or number
+  std::vector<std::string> choices;  // empty: any text or number
 };
 
 template <typename Rows>
@@ -63,7 +63,7 @@ std::vector<FieldChoices> field_choices() {
   return fields;
 }
 
-// What CLI::IsMember says of itself: "{dark,light}".
+// Parses CLI::IsMember's description: "{dark,light}".
 std::vector<std::string> members(const std::string& type) {
   const std::size_t begin = type.find('{');
   const std::size_t end = type.rfind('}');
@@ -71,7 +71,7 @@ std::vector<std::string> members(const std::string& type) {
   return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
 }
 
-// By the form that the option's declaration gives its value.
+// Determined by the form that the option's declaration gives its value.
 Values values_of(const CLI::Option& option, const std::string& form) {
   Values values;
   values.words = members(option.get_type_name());
@@ -106,7 +106,7 @@ Command command_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options({})) {
     command.arguments.push_back(argument_of(*option));
     Argument& added = command.arguments.back();
-    // One declared as both, "path,--run", is an option and a word of its own.
+    // An argument declared as both, "path,--run", is an option and a positional.
     if (!added.names.empty() && option->get_positional()) {
       Argument word = added;
       word.names.clear();
@@ -130,7 +130,7 @@ std::vector<std::string> command_names(const std::vector<Command>& commands) {
   return names;
 }
 
-// 'text', as bash and zsh read it.
+// 'text', quoted for bash and zsh.
 std::string shell_word(const std::string& text) {
   return "'" + CLI::detail::find_and_replace(text, "'", "'\\''") + "'";
 }
@@ -185,7 +185,7 @@ _attnscope() {{
 complete -F _attnscope attnscope
 )";
 
-// The assignments that say what is completed: "words='a b' kinds='files'".
+// Assignments for the completed values: "words='a b' kinds='files'".
 std::string bash_values(const Values& values) {
   std::vector<std::string> kinds;
   if (values.files) kinds.emplace_back("files");
@@ -195,7 +195,7 @@ std::string bash_values(const Values& values) {
                      shell_word(fmt::format("{}", fmt::join(kinds, " "))));
 }
 
-// "train|t/--out|…": the patterns that a case of the script takes for an option of the command.
+// "train|t/--out|…": case patterns of the script for an option of the command.
 std::string bash_pattern(const Command& command, const Argument& argument) {
   std::vector<std::string> patterns;
   const std::vector<std::string> none = {""};
@@ -277,7 +277,7 @@ _attnscope() {{
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _attnscope "$@"; else compdef _attnscope attnscope; fi
 )";
 
-// In a specification of _arguments brackets end the description, and colons a part.
+// In _arguments specifications, brackets end the description and colons separate parts.
 std::string zsh_plain(std::string text) {
   for (const char* special : {"\\", "[", "]", ":"})
     text = CLI::detail::find_and_replace(text, special, std::string("\\") + special);
@@ -292,7 +292,7 @@ std::string zsh_action(const Values& values) {
   return words.empty() ? "" : "(" + words + ")";
 }
 
-// One specification a name, as _arguments takes them.
+// One specification per name, as _arguments expects.
 std::string zsh_argument(const Argument& argument) {
   const std::string form = argument.form.empty() ? "value" : zsh_plain(argument.form);
   const std::string value = fmt::format(":{}:{}", form, zsh_action(argument.values));
@@ -335,7 +335,7 @@ std::string zsh_script(const std::vector<Command>& commands) {
 
 // ---- fish
 
-// 'text', as fish reads it.
+// 'text', quoted for fish.
 std::string fish_word(const std::string& text) {
   return "'" + CLI::detail::find_and_replace(CLI::detail::find_and_replace(text, "\\", "\\\\"), "'", "\\'") + "'";
 }

@@ -1,4 +1,4 @@
-// What shells complete on the command line, made of the command line's own declaration.
+// Shell completion, generated from the command line's declaration.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ class App;
 
 namespace attnscope {
 
-// The script that completes `app`'s commands, options and values in `shell`: "bash", "zsh" or "fish". It has all of
-// them in it, for a program that loads LibTorch is too slow to be asked at every Tab.
+// The completion script for `app`'s commands, options and values in `shell`: "bash", "zsh" or "fish". It is
+// self-contained, because a program that loads LibTorch is too slow to run at every Tab.
 std::string completion_script(const CLI::App& app, std::string_view shell);
 
 }  // namespace attnscope

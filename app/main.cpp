@@ -1,4 +1,4 @@
-// The command line: every command and option is declared here, and nowhere else.
+// The command line: all commands and options are declared here and nowhere else.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -37,10 +37,10 @@ namespace {
 
 constexpr int exit_usage = 2;
 
-// The command the line asked for, ready to be run; set by the callback of its subcommand.
+// The requested command, ready to run; set by the callback of its subcommand.
 using Run = std::function<int()>;
 
-// As CLI::Range, which lets pass what is not a number.
+// Like CLI::Range, which accepts NaN.
 CLI::Validator within(double least, double most) {
   const std::string allowed = fmt::format("{} to {}", least, most);
   return CLI::Validator(
@@ -52,7 +52,7 @@ CLI::Validator within(double least, double most) {
       allowed, "within");
 }
 
-// As CLI::PositiveNumber and CLI::NonNegativeNumber, whose message has the largest double in all its digits.
+// Like CLI::PositiveNumber and CLI::NonNegativeNumber, whose messages contain all digits of the largest double.
 CLI::Validator at_least(std::int64_t least) {
   return CLI::Validator(
       [=](const std::string& text) {
@@ -63,7 +63,7 @@ CLI::Validator at_least(std::int64_t least) {
       fmt::format("from {}", least), "at least");
 }
 
-// Where a training is watched.
+// The address of a served training.
 const CLI::Validator address_form(
     [](std::string& text) -> std::string {
       try {
@@ -75,7 +75,7 @@ const CLI::Validator address_form(
     },
     "", "address");
 
-// What pictures are called.
+// File names of pictures.
 const CLI::Validator picture_name(
     [](std::string& name) -> std::string {
       if (name.ends_with(".png") || name.ends_with(".svg") || name.ends_with(".html")) return "";
@@ -92,13 +92,13 @@ CLI::App* add_command(CLI::App& app, Run& run, Options& options, int (*command)(
   return sub;
 }
 
-// An option of the command, its value named in the help.
+// Adds an option to the command, with its value named in the help.
 template <typename Value>
 CLI::Option* add_option(CLI::App* sub, const char* name, const char* form, Value& value, const std::string& help) {
   return sub->add_option(name, value, help)->type_name(form);
 }
 
-// May be given again.
+// May be given repeatedly.
 CLI::Option* add_list(CLI::App* sub, const char* name, const char* form, std::vector<std::string>& values,
                       const std::string& help) {
   return add_option(sub, name, form, values, help)->allow_extra_args(false)->default_str("");
@@ -417,7 +417,7 @@ void add_completion(CLI::App& app, Run& run, std::string& shell) {
 
 #ifdef ATTNSCOPE_GUI
 
-// "1600x1000" into the two numbers of the options.
+// Parses "1600x1000" into the two numbers of the options.
 void set_size(ScreenshotOptions& o, const std::string& text) {
   int used = 0;
   const bool read = std::sscanf(text.c_str(), "%5dx%5d%n", &o.width, &o.height, &used) == 2;
@@ -513,7 +513,7 @@ void add_lessons(CLI::App& app, Run& run, LessonsOptions&) {
 
 #endif
 
-// What the window is to open stands where a command could: a word that is neither is most likely a command misspelt.
+// The window's path is in the place of a command: a word that is neither is most likely a misspelled command.
 void check_path(const CLI::App& app, const std::string& path) {
   if (path.empty()) return;
   if (!app.get_subcommands().empty()) throw CLI::ExtrasError({path});
@@ -529,7 +529,7 @@ void check_path(const CLI::App& app, const std::string& path) {
       CLI::ExitCodes::ExtrasError);
 }
 
-// CLI11 counts what was not expected from the end.
+// CLI11 reports unexpected arguments from the end.
 std::string message_of(const CLI::App* app, const CLI::Error& error) {
   std::string what = error.what();
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
@@ -607,7 +607,7 @@ int run_program(int argc, char** argv) {
   return run();
 }
 
-// What was written is there, or it is said that it is not: a full disk shows when the last of it is written.
+// Flushes stdout and reports failures: a full disk may only show at the last write.
 int finish_output(int status) {
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout) return status;
@@ -615,8 +615,8 @@ int finish_output(int status) {
   return status == 0 ? 1 : status;
 }
 
-// Where stdin, stdout or stderr was closed, the next file opened would take its number, and what is said would be
-// written into it.
+// If stdin, stdout or stderr was closed, the next opened file would get its number, and messages would be written into
+// it.
 void occupy_standard_descriptors() {
   int fd = 0;
   do {
@@ -630,7 +630,7 @@ void occupy_standard_descriptors() {
 
 int main(int argc, char** argv) {
   attnscope::occupy_standard_descriptors();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, and said as one
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit becomes a reported write error
   try {
     return attnscope::finish_output(attnscope::run_program(argc, argv));
   } catch (const attnscope::ConfigError& error) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the command line says and how it ends: command_line_test.sh PROGRAM. Drives the program as people do.
+# Checks messages and exit statuses of the command line: command_line_test.sh PROGRAM.
 set -uo pipefail
 program="$(realpath "$1")"
 formats="$(dirname "$(realpath "$0")")/../assets/manual/files.md"
@@ -7,7 +7,7 @@ folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 failures=0
 
-# expect STATUS TEXT ARGUMENT…: the program ends so and says so, on stdout or stderr.
+# expect STATUS TEXT ARGUMENT…: the program exits with the status and prints the text on stdout or stderr.
 expect() {
   local status="$1" text="$2" said found
   shift 2
@@ -20,7 +20,7 @@ expect() {
   fi
 }
 
-# ---- words that are not known
+# ---- unknown words
 expect 2 "attnscope: trian: no such command, file or folder; did you mean train?" trian
 expect 2 "attnscope: qwertyuiop: no such command, file or folder" qwertyuiop
 expect 2 "unexpected: one two" train --out "$folder/run" one two
@@ -37,12 +37,12 @@ expect 1 "$folder/none" translate --run "$folder/none"
 expect 1 "no such file" train --corpus "$folder/none.tsv" --out "$folder/run"
 [ ! -e "$folder/run" ] || { echo "FAILED: a training that failed left its folder"; failures=$((failures + 1)); }
 
-# ---- a folder that is called like a built-in corpus is not meant
+# ---- a folder with the name of a built-in corpus is not used
 mkdir "$folder/copy"
 (cd "$folder" && "$program" train --corpus copy --out "$folder/copied" --steps 1 --threads 1 --set model.d_model=16 \
   --set tokenizer.vocab_size=64 --quiet) || { echo "FAILED: the folder copy/ was read"; failures=$((failures + 1)); }
 
-# ---- every field of what a run is made of is described
+# ---- every configuration field of a run is described
 for key in $(grep -oh '"[a-z_]*":' "$folder/copied/metrics.jsonl" "$folder/copied/corpus.json" | tr -d '":' | sort -u); do
   grep -q "^|.*\`$key\`.* |" "$formats" || { echo "FAILED: $key is not described in assets/manual/files.md"; failures=$((failures + 1)); }
 done
@@ -54,11 +54,11 @@ expect 0 '"key":"model.d_model"' fields --json
 expect 0 "bentrevett" presets
 expect 0 '"name":"copy"' corpora --json
 
-# ---- what training is measured against makes as many updates as each line says
+# ---- the benchmark's baseline process performs as many steps as each line says
 [ "$(printf '1\n2\n' | "$program" bench --peer 2 --threads 1 | grep -cE '^[0-9.]+$')" -eq 2 ] ||
   { echo "FAILED: two updates of torch::nn"; failures=$((failures + 1)); }
 
-# ---- a disk that is full
+# ---- a full disk
 for arguments in "--help" "--version" "fields" "presets --json"; do
   # shellcheck disable=SC2086
   "$program" $arguments >/dev/full 2>"$folder/said"

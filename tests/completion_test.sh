@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What shells complete: completion_test.sh PROGRAM. Bash's script is asked as readline asks it; those of zsh and fish are
-# read by them where they are installed.
+# Tests shell completion: completion_test.sh PROGRAM. Bash's script is called as readline calls it; those of zsh and
+# fish are parsed by these shells if installed.
 set -uo pipefail
 program="$(realpath "$1")"
 folder="$(mktemp -d)"
@@ -22,7 +22,7 @@ done
 
 compopt() { asked="$*"; }  # knows nothing outside readline
 
-# complete_line WORD…: what is offered for the last of the words, into $offered. Readline cuts words at = too.
+# complete_line WORD…: sets $offered to the completions of the last word. Readline also splits words at =.
 complete_line() {
   asked=""
   COMP_WORDS=("$@")
@@ -32,7 +32,7 @@ complete_line() {
   offered=" ${COMPREPLY[*]} "
 }
 
-# offers TEXT WORD…: TEXT is among what is offered; offers_not: it is not.
+# offers TEXT WORD…: TEXT is among the completions; offers_not: it is not.
 offers() {
   local text="$1"
   shift
@@ -84,7 +84,7 @@ offers --steps attnscope train --set model.norm_kind = rms --st
 complete_line attnscope train --set model.d_model = 1
 [[ ${#COMPREPLY[@]} -eq 0 ]] || fail "a number is completed to$offered"
 
-# ---- every field and command there is
+# ---- all fields and commands
 for key in $("$program" fields --json | grep -o '"key":"[^"]*"' | cut -d'"' -f4); do
   offers "$key=" attnscope train --set "$key"
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the program touches: confined_test.sh PROGRAM. Trains, translates, draws and shows the window under strace: it
-# speaks to no network, and opens no file for writing but in the run, the settings, the state and the graphics driver's
-# cache. Exit 77: what it takes is not installed, or processes may not be traced here.
+# Checks the program's accesses: confined_test.sh PROGRAM. Trains, translates, draws and shows the window under strace.
+# The program uses no network, and opens files for writing only in the run, the settings, the state folder and the
+# graphics driver's cache. Exit 77: tools are missing, or processes may not be traced here.
 set -euo pipefail
 program="$1"
 
@@ -17,16 +17,16 @@ fail() { echo "FAILED: $*"; exit 1; }
 
 export HOME="$home" XDG_CACHE_HOME="$home/.cache" WAYLAND_DISPLAY=""
 unset XDG_STATE_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR
-export ASAN_OPTIONS=detect_leaks=0 # leaks are found by tracing, too
+export ASAN_OPTIONS=detect_leaks=0 # LeakSanitizer uses tracing, too
 
-# A file a thread: in one for all, calls are torn in two.
+# One file per thread: in a common file, calls would be split.
 traced() {
   rm -rf "$home/trace"
   mkdir "$home/trace"
   strace -ff -qq -y -e trace=%network,%file -e signal=none -o "$home/trace/of" "$@"
 }
 
-# The calls that change something on the disk, their names made whole where they are relative to an open folder.
+# The calls that change the disk, with names relative to an open folder made absolute.
 changes() {
   grep -hE '^((rename|unlink|mkdir|rmdir|link|symlink|mknod|truncate|chmod|chown|creat)[a-z0-9]*|open(at2?)?)\(' "$home/trace"/* |
     grep -vE '^open.*O_RDONLY| = -1 ' |
@@ -34,7 +34,8 @@ changes() {
     grep -vE '^/dev/(null|shm|dri|udmabuf)|^/proc/|^/memfd:' | sort -u || true
 }
 
-# expect_confined NAME FOLDER…: what was traced changed these folders of the home alone, and spoke to nobody far away.
+# expect_confined NAME FOLDER…: the traced program changed only these folders in the home folder, and made no remote
+# connection.
 expect_confined() {
   local name="$1" folder changed far
   shift

@@ -17,7 +17,7 @@ attnscope=""
 trap 'if [ -n "$attnscope" ]; then kill -9 "$attnscope" 2>/dev/null || true; fi; rm -rf "$folder"' EXIT
 steps=400
 
-# What two runs of the same updates have in common: all but how fast they were.
+# The data that two runs with the same steps have in common: everything except speed.
 losses() { sed 's/,"tokens_per_second":[^,}]*//' "$1/metrics.jsonl"; }
 
 if [ "$part" != ended ]; then
@@ -31,7 +31,7 @@ if [ "$part" = killed ]; then
 
 # ---- killed
 
-# go_on OPTION…: trains on in $folder/killed, from the beginning or from where it is.
+# go_on OPTION…: trains in $folder/killed, from scratch or from its last state.
 go_on() {
   if [ -e "$folder/killed/model.safetensors" ] || [ -e "$folder/killed/checkpoint.new/model.safetensors" ]; then
     "$@" "$program" train --resume --out "$folder/killed" >"$folder/said" 2>&1
@@ -52,7 +52,7 @@ killed=0
 runs=0
 while [ "$killed" -lt "$kills" ]; do
   status=0
-  # From before there is a folder to beyond the last update.
+  # Covers the time from before the folder exists to after the last step.
   moment=$((1 + RANDOM * (whole_ms + 200) / 32768))  # 0: timeout would not end it
   go_on timeout -s KILL "$(printf '%d.%03d' $((moment / 1000)) $((moment % 1000)))" || status=$?
   case $status in
@@ -97,13 +97,13 @@ if [ "$part" = ended ]; then
 
 # ---- ended by a signal
 
-# step_of RUN: of its weights, as the file itself says
+# step_of RUN: the step of its weights, according to the file
 step_of() { head -c 4000 "$1/model.safetensors" | grep -ao '"step":"[0-9]*"' | grep -o '[0-9]*'; }
 metrics_of() { wc -l <"$1/metrics.jsonl"; }
 
 for signal in INT TERM HUP PIPE; do
   run="$folder/$signal"
-  # Of a shell without a terminal, jobs in the background ignore Ctrl-C: env gives it back.
+  # In a shell without a terminal, background jobs ignore Ctrl-C: env restores the default.
   env --default-signal=INT,HUP,PIPE "$program" train "${begin[@]}" --steps 1000000 --out "$run" 2>"$folder/said" &
   attnscope=$!
   for _ in $(seq 2400); do if [ -s "$run/metrics.jsonl" ]; then break; fi; sleep 0.05; done
@@ -117,7 +117,7 @@ for signal in INT TERM HUP PIPE; do
 done
 echo "saved by SIGINT, SIGTERM, SIGHUP and SIGPIPE"
 
-# ---- with nowhere to write to
+# ---- without a working stderr
 
 "$program" train "${begin[@]}" --steps 60 --out "$folder/silent" 2>/dev/full || fail "a stderr that is full ended it"
 "$program" train --resume --steps 70 --out "$folder/silent" 2>&- || fail "a stderr that is closed ended it"
@@ -131,7 +131,7 @@ status=0
 "$program" train "${begin[@]}" --steps 1 --out "$folder/full" 2>"$folder/said" || fail "no room afterwards: $(cat "$folder/said")"
 echo "a disk that is full is said, and leaves nothing"
 
-# ---- by two at once
+# ---- by two processes at once
 
 "$program" train "${begin[@]}" --steps 1000000 --out "$folder/two" 2>/dev/null &
 attnscope=$!

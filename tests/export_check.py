@@ -49,7 +49,7 @@ class Onnx:
         model = self.runtime.InferenceSession(os.path.join(folder, "model.onnx"), providers=["CPUExecutionProvider"])
         look = said(attnscope, "attend", "--run", run, "--source", text)
         source, fed, written = ([token["id"] for token in look[key]] for key in ("source", "target_in", "target_out"))
-        # What stands before the first piece written: the start piece, or a language model's text.
+        # The decoder's input before the first generated token: the start token, or a language model's text.
         begin = next(t for t in range(len(written)) if written[t : t + len(new)] == new)
         inputs = {"target": np.array([fed[: begin + 1] + new[:-1]])}
         if source:

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The manual's Python, run over a model with the paper's sinusoids: torch.nn takes its weights with strict=True, and gives
-# every piece of an output the probability that attnscope gives it. Skipped (77) where Debian's python3-torch is not
+# Runs the manual's Python code on a model with the paper's sinusoids: torch.nn loads its weights with strict=True, and
+# gives every token of an output the same probability as attnscope. Skipped (77) if Debian's python3-torch is not
 # installed.
 #
 #   python_test.sh ATTNSCOPE manual

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Processes that train one run together, as the program starts them and as others do: ranks_test.sh PROGRAM [KILLS
-# [SEED]]. They learn what one learns; whichever is killed, hangs or is interrupted, all end, with its name, and the run
-# goes on from where it was, with as many ranks as one likes. 2 kills where nothing is said;
-# `tests/ranks_test.sh build/bin/attnscope 20` is the long form.
+# Processes that train one run together, started by the program and by another launcher: ranks_test.sh PROGRAM [KILLS
+# [SEED]]. They learn the same as one process. If any is killed, hangs or is interrupted, all end and name it, and the
+# run continues from its state with any number of ranks. Default: 2 kills; `tests/ranks_test.sh build/bin/attnscope 20`
+# is the long form.
 set -euo pipefail
 program="$1"
 kills="${2:-2}"
@@ -10,13 +10,13 @@ RANDOM="${3:-$$}"
 seed="${3:-$$}"
 
 . "$(dirname "${BASH_SOURCE[0]}")/small_run.sh"
-# GELU is smooth: where a hidden unit comes to lie at ReLU's kink, rounding decides what is learned from there on.
+# GELU is smooth: if a hidden unit came close to ReLU's kink, rounding would decide all further training.
 begin+=(--set model.dropout=0 --set training.schedule=constant --set training.learning_rate=0.001 --set model.activation=gelu)
 launcher=""
 trap 'if [ -n "$launcher" ]; then kill -9 "$launcher" 2>/dev/null || true; fi; rm -rf "$folder"' EXIT
 steps=200
 
-# expect_same RUN RUN: as many losses, all alike but for rounding.
+# expect_same RUN RUN: the same number of losses, equal except for rounding.
 expect_same() {
   paste "$1/metrics.jsonl" "$2/metrics.jsonl" | awk '
     function value(line, key) { return match(line, "\"" key "\":[^,}]*") ? substr(line, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : "none" }
@@ -26,9 +26,9 @@ expect_same() {
   ' || fail "$2 has not the losses of $1"
   [ "$(wc -l <"$1/metrics.jsonl")" -eq "$(wc -l <"$2/metrics.jsonl")" ] || fail "$2 has not as many losses as $1"
 }
-# rank_of RANK: its process
+# rank_of RANK: its process id
 rank_of() { for process in $(cat "/proc/$launcher/task/$launcher/children"); do if tr '\0' '\n' <"/proc/$process/environ" 2>/dev/null | grep -qx "RANK=$1"; then echo "$process"; fi; done; }
-# start OPTION…: trains in the background, until there are losses.
+# start OPTION…: trains in the background; returns when there are losses.
 start() {
   rm -rf "$folder/run"
   env --default-signal=INT "$program" train "${begin[@]}" --steps 1000000 --out "$folder/run" "$@" 2>"$folder/said" &
@@ -36,10 +36,10 @@ start() {
   for _ in $(seq 2400); do if [ -s "$folder/run/metrics.jsonl" ]; then return; fi; sleep 0.05; done
   fail "no loss in two minutes: $(cat "$folder/said")"
 }
-# ended: its exit status, in $status
+# ended: sets $status to its exit status
 ended() {
   status=0
-  wait "$launcher" 2>/dev/null || status=$?  # bash tells of one that was killed
+  wait "$launcher" 2>/dev/null || status=$?  # bash reports killed jobs
   launcher=""
 }
 
@@ -61,7 +61,7 @@ echo "and of two in lockstep"
 
 # ---- by another launcher
 
-# join RANK STEPS OPTION…: becomes one of two.
+# join RANK STEPS OPTION…: starts one of two ranks.
 join() {
   exec env RANK="$1" WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + $$ % 10000)) \
     "$program" train "${begin[@]}" --steps "$2" --out "$folder/joined" "${@:3}" 2>"$folder/said$1"
@@ -97,7 +97,7 @@ wait $second || status=$?
 wait $first && fail "rank 0 went on alone"
 echo "one that was asked for something else is refused"
 
-# ---- watched from elsewhere
+# ---- watched by remote viewers
 
 # until_served: sets $port
 until_served() {
@@ -108,13 +108,13 @@ until_served() {
   done
   fail "not served in two minutes: $(cat "$folder/said")"
 }
-# losses RUN: all that is measured but for the speed
+# losses RUN: all metrics except speed
 losses() { sed 's/"tokens_per_second":[^,}]*//' "$1/metrics.jsonl"; }
 rm -rf "$folder/served"
 "$program" train "${begin[@]}" --steps $steps --out "$folder/served" --ranks 2 --serve 0 2>"$folder/said" &
 launcher=$!
 until_served
-exec 9<>"/dev/tcp/127.0.0.1/$port" || true  # somebody who says nothing; it may be over already
+exec 9<>"/dev/tcp/127.0.0.1/$port" || true  # a client that sends nothing; the training may already be over
 ended
 exec 9>&-
 [ $status -eq 0 ] || fail "status $status: $(cat "$folder/said")"
@@ -141,7 +141,7 @@ wait $first || status=$?
 [ $status -eq 1 ] && [ "$(grep -c "lost rank 1, which" "$folder/said0")" -eq 1 ] || fail "status $status: $(cat "$folder/said0")"
 echo "served, they learn the same, end together, and one that is lost is named"
 
-# ---- wrongly asked for
+# ---- invalid requests
 
 refused() {
   local status=0

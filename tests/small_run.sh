@@ -1,4 +1,4 @@
-# To be sourced: a folder, a corpus of letters in it, and options of a model that learns it in no time. Uses $seed.
+# To be sourced: defines a folder, a corpus of letters in it, and options of a model that learns it quickly. Uses $seed.
 folder="$(mktemp -d)"
 fail() { echo "FAILED (seed $seed): $*"; exit 1; }
 

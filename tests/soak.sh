@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The window for hours: soak.sh PROGRAM [MINUTES]. Trains on a virtual screen while somebody types sentences, goes through
-# the workspaces, switches heads off, scrubs through the training and decodes; every minute it tells what the process
-# holds (memory, descriptors, threads; of the memory the median of a reading a second, as a look or a checkpoint holds
-# more while it lasts). After the first five minutes none of it may grow by more than 1 %; paused at the end, it may use
-# no more than 2 % of a core. The run is recorded every 10 updates: so what a training keeps of itself
-# (films, weights, embeddings: each is bounded) is whole within these five minutes, if nothing else keeps the machine
-# busy. Not one of the tests: 120 minutes where nothing is said.
+# Runs the window for hours: soak.sh PROGRAM [MINUTES], by default 120. Trains on a virtual screen while a simulated
+# user types sentences, goes through the workspaces, ablates heads, scrubs through the training and decodes. Every
+# minute it prints the resources of the process: memory, descriptors, threads. Memory is the median of one reading per
+# second, because an inspection or a checkpoint temporarily uses more. After the first five minutes no value may grow by
+# more than 1 %; when paused at the end, the process may use at most 2 % of a core. The run is recorded every 10 steps,
+# so the bounded recordings of a training (frames, weights, embeddings) are full within five minutes on an otherwise
+# idle machine. Not part of the test suite.
 set -euo pipefail
 program="$1"
 minutes="${2:-120}"
@@ -15,7 +15,7 @@ home="$(mktemp -d)"
 attnscope=""
 screen=""
 reader=""
-# In this order, and one after the other: the window saves its run as it goes.
+# In this order, one after the other: the window autosaves its run meanwhile.
 trap 'for process in "$reader" "$attnscope" "$screen"; do if [ -n "$process" ]; then kill "$process" 2>/dev/null || true; wait "$process" || true; fi; done; rm -rf "$home"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
 
@@ -41,7 +41,7 @@ xdotool windowfocus --sync "$window" windowmove --sync "$window" 0 0 windowsize 
 key() { xdotool key "$@"; }
 ctrl() { xdotool keydown ctrl key "$1" keyup ctrl; }
 
-# A round of what people do, about 20 seconds of it.
+# One round of user actions, about 20 seconds.
 round() {
   ctrl t
   ctrl a
@@ -61,20 +61,20 @@ round() {
   key Home End Escape
 }
 
-# A line a second: the minute that runs, and the kilobytes.
+# One line per second: the current minute, and kilobytes.
 read_memory() {
   while kilobytes="$(awk '/^VmRSS:/ { print $2 }' "/proc/$attnscope/status" 2>/dev/null)" && [ -n "$kilobytes" ]; do
     echo "$(cat "$home/minute") $kilobytes"
     sleep 1
   done >"$home/memory"
 }
-# The median from one minute to another.
+# The median between two minutes.
 kilobytes() {
   awk -v from="$1" -v to="$2" '$1 >= from && $1 <= to { print $2 }' "$home/memory" | sort -n |
     awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
 }
 threads() { awk '/^Threads:/ { print $2 }' "/proc/$attnscope/status"; }
-# The window trains on in a run of its own, until it is saved.
+# The window continues training in its own run, until it is saved.
 updates() { cat "$home"/.local/state/attnscope/runs/*/metrics.jsonl 2>/dev/null | wc -l; }
 descriptors() { find "/proc/$attnscope/fd" -mindepth 1 2>/dev/null | wc -l; }
 ticks() { awk '{ print $14 + $15 }' "/proc/$attnscope/stat"; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The real window on a virtual screen: window_test.sh PROGRAM. Opens it, types a sentence, trains, pauses, saves and quits
-# with the keyboard; the title says what the session is doing. Exit 77: the tools for it are not installed.
+# Tests the real window on a virtual screen: window_test.sh PROGRAM. Opens it, types a sentence, trains, pauses, saves
+# and quits with the keyboard; the title shows the state of the session. Exit 77: tools are missing.
 set -euo pipefail
 program="$1"
 
@@ -34,12 +34,12 @@ window=""
 window_is_there() { window="$(xdotool search --onlyvisible --class attnscope 2>/dev/null | head -n 1)"; [ -n "$window" ]; }
 title() { xdotool getwindowname "$window" 2>/dev/null || true; }
 title_is() { case "$(title)" in $1) return 0 ;; *) return 1 ;; esac; }
-# The letter goes up before Ctrl does: `xdotool key` lifts Ctrl first, and if that happens within one frame, Dear ImGui
+# Releases the letter before Ctrl: `xdotool key` releases Ctrl first, and if that happens within one frame, Dear ImGui
 # 1.87 and later see the letter without Ctrl.
 ctrl() { xdotool keydown ctrl key "$1" keyup ctrl; }
 has_ended() { ! kill -0 "$attnscope" 2>/dev/null; }
 
-# expect_end STATUS CAUSE: the program ends by itself, soon, with that exit status
+# expect_end STATUS CAUSE: the program soon ends by itself with that exit status
 expect_end() {
   for _ in $(seq 200); do if has_ended; then break; fi; sleep 0.05; done
   has_ended || fail "it did not end within 10 seconds of $2"
@@ -49,7 +49,7 @@ expect_end() {
   [ "$status" -eq "$1" ] || fail "exit status $status after $2, not $1"
 }
 
-# The server chooses a free number and writes it when it is ready (xvfb-run's choice races with other servers).
+# The server chooses a free display number and prints it when ready (xvfb-run's choice has a race with other servers).
 mkfifo "$home/number"
 start_screen() {
   Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp -noreset 3>"$home/number" 2>"$home/xvfb.log" &
@@ -84,7 +84,7 @@ expect_end 0 Ctrl+Q
 grep -q '"sentence": "How are you?"' "$home/attnscope/settings.json" || fail "the sentence typed was not remembered"
 echo "typed, trained, paused and quit"
 
-# A run that has been saved is saved again when the window ends, by Quit or with its terminal.
+# A saved run is saved again when the window is closed with Quit or with its terminal.
 step_of() { head -c 100000 "$1/model.safetensors" | grep -ao '"step":"[0-9]*"' | grep -o '[0-9]*'; }
 is_saved() { [ -e "$home/$1/model.safetensors" ]; }
 has_learned() { [ "$(tail -n 1 "$home/$1/metrics.jsonl" | grep -o '"step":[0-9]*' | grep -o '[0-9]*')" -gt "$saved" ]; }
@@ -113,7 +113,7 @@ expect_end 129 SIGHUP
 [ "$(step_of "$home/hangup")" -gt "$saved" ] || fail "what was trained was not saved on SIGHUP"
 echo "saved on the way out"
 
-# What nobody saved is kept from the first update on, also when the process is killed, and offered at the next start.
+# An unsaved run is autosaved from the first step on, even if the process is killed, and is offered at the next start.
 kept() { find "$home/.local/state/attnscope/runs" -mindepth 2 -maxdepth 2 -name model.safetensors 2>/dev/null; }
 is_kept() { [ -n "$(kept)" ]; }
 rm -rf "$home/.local/state/attnscope"
@@ -138,7 +138,7 @@ expect_end 0 Ctrl+Q
 grep -q "\"offered_run\": \"$run\"" "$home/attnscope/settings.json" || fail "the run that was kept was not offered"
 echo "kept through kill -9 and offered again"
 
-# A display that goes away ends it as well, and what was learned is saved.
+# Losing the display ends the window too, and the run is saved.
 save_and_train display
 kill "$screen"
 expect_end 1 "the end of its display"
@@ -147,7 +147,7 @@ screen=""
 start_screen
 echo "saved when the display went"
 
-# A signal ends it like Quit: what the user arranged is kept.
+# A signal ends the window like Quit: the user's settings are saved.
 rm "$home/attnscope/settings.json"
 "$program" &
 attnscope=$!
@@ -158,7 +158,7 @@ expect_end 143 SIGTERM
 [ -s "$home/attnscope/settings.json" ] || fail "the settings were not kept on SIGTERM"
 echo "ended by a signal, settings kept"
 
-# A window that is attached to a training elsewhere shows it, and that it has ended.
+# A window attached to a remote training shows it, and shows that it has ended.
 "$program" train --preset tiny --corpus copy --steps 100000 --out "$home/elsewhere" --serve 0 2>"$home/elsewhere.log" &
 training=$!
 attnscope=$training
@@ -199,7 +199,7 @@ xdotool key Return
 can_be_reached() { (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
 if [ -n "$station" ]; then
   within 30 can_be_reached
-  training=$first  # to be ended whatever happens
+  training=$first  # to be ended in any case
   "$program" attach "127.0.0.1:$port" &
   attnscope=$!
   second_is_there() { window="$(xdotool search --onlyvisible --class attnscope | grep -v "^$firsts_window\$" | head -n 1)"; [ -n "$window" ]; }

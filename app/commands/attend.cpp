@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-// What was written, and how likely what should have been is: with and without the changes alike.
+// The output, and the probability of the reference, with and without interventions.
 nlohmann::json outcome_json(const Snapshot& snapshot) {
   return {{"output", snapshot.output_text},
           {"target_out", tokens_json(snapshot.target_out)},

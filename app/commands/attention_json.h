@@ -1,4 +1,4 @@
-// Pieces and attention maps as the commands print them.
+// Tokens and attention maps as JSON for the commands.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,7 +18,7 @@ nlohmann::json maps_json(const AttentionMaps& maps);
 // [{"id", "token", "probability", "rank", "best": {"id", "token"}}…]
 nlohmann::json gold_json(const std::vector<GoldStep>& gold);
 
-// One line; bytes that are not UTF-8, which JSON cannot hold, as U+FFFD.
+// On one line; bytes that are not UTF-8, which JSON cannot contain, become U+FFFD.
 std::string json_line(const nlohmann::json& json);
 
 }  // namespace attnscope

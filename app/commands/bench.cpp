@@ -1,5 +1,5 @@
-// Speed, measured here and now: against something else doing the same work in turns, so that a ratio stays meaningful
-// on a machine whose speed changes by the minute.
+// Speed benchmarks: each alternates with another program doing the same work, so that the ratio is meaningful even if
+// the machine's speed varies from minute to minute.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ void measure_inspections(TorchEngine& engine, std::vector<Measurement>& out) {
   out.push_back({"greedy decoding, one sentence", tokens / median(whole) * 1000, "pieces/s"});
 }
 
-// Every value of the one run put into the other, side by side; and the search over one pair.
+// Patches every value of one run into the other, in batches; and searches the circuit of one pair.
 void measure_circuit(TorchEngine& engine, std::vector<Measurement>& out) {
   const ContrastQuestion question{"The animal didn't cross the street because it was too tired.",
                                   "The animal didn't cross the street because it was too wide.",
@@ -176,7 +176,7 @@ int bench(const BenchOptions& options) {
   return 0;
 }
 
-// ---- what is measured with, and what many values come to
+// ---- shared workloads and statistics
 
 std::shared_ptr<const Dataset> random_pairs(std::int64_t count, std::int64_t length, std::int64_t vocab_size) {
   std::mt19937 random(1);
@@ -189,7 +189,7 @@ std::shared_ptr<const Dataset> random_pairs(std::int64_t count, std::int64_t len
   auto dataset = std::make_shared<Dataset>();
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t shorter = i % 2 == 0 ? 0 : 3;
-    dataset->train.push_back({tokens(length - shorter), tokens(length - 1)});  // the target's <s> makes it `length`
+    dataset->train.push_back({tokens(length - shorter), tokens(length - 1)});  // <s> makes the target's length `length`
   }
   return dataset;
 }

@@ -19,12 +19,12 @@ constexpr std::int64_t source_length = 32;
 constexpr std::int64_t usual_output_length = 128;
 constexpr int search_rounds = 5;
 
-// What the searches ask of a model, answered by reading the whole output anew at every step.
+// The stepper interface, implemented by recomputing the whole output at every step.
 class Uncached {
  public:
   Uncached(SequenceModel& model, const torch::Tensor& source) : model_(model), memory_(model.encode(source, {})) {}
 
-  // As Stepper::advance.
+  // Same as Stepper::advance.
   torch::Tensor advance(const torch::Tensor& rows, const torch::Tensor& tokens) {
     read_ = read_.defined() ? torch::cat({read_.index_select(0, rows), tokens}, 1) : tokens;
     Memory memory = memory_;
@@ -78,7 +78,7 @@ std::vector<Measurement> measure_decoding() {
     for (int round = -1; round < search_rounds; ++round) {
       const double with = search_milliseconds(Stepper(*model, source, {}, {}), beam, usual_output_length);
       const double without = search_milliseconds(Uncached(*model, source), beam, usual_output_length);
-      if (round < 0) continue;  // warming up
+      if (round < 0) continue;  // warm-up
       cached.push_back(with);
       ratios.push_back(without / with);
     }

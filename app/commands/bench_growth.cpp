@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// What an update is measured with where it is not what grows.
+// The sizes of a training step; each is the default unless it is the one that grows.
 struct Sizes {
   std::int64_t length = 32, width = 128, layers = 2, vocabulary = 4000, batch = 32;
 };

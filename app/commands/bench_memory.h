@@ -7,14 +7,14 @@
 
 namespace attnscope {
 
-// One way to train a model that is large for its machine.
+// One way to reduce the memory of training.
 struct MemorySetting {
   std::string name;  // "training.recompute", …
   UpdateCost cost;
 };
 
-// Of a model of 6 + 6 layers: what is held while it trains as a configuration has it, and with each setting that takes
-// less: accumulation_steps, recompute, precision. All make the same update but for rounding and dropout.
+// For a model of 6 + 6 layers: the memory while training with the default settings, and with each memory-saving
+// setting: accumulation_steps, recompute, precision. All perform the same step except for rounding and dropout.
 std::vector<MemorySetting> measure_memory();
 
 }  // namespace attnscope

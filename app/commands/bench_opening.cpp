@@ -21,7 +21,7 @@ double weights_megabytes(const std::string& run) {
   return bytes / (1U << 20U);
 }
 
-// A step a piece: as a sentence that has been typed is looked at, and one that grows by a letter.
+// One step per token: the inspection of a typed sentence, and of one that grows letter by letter.
 void measure_inspection_times(TorchEngine& engine, std::vector<Measurement>& out) {
   const std::string sentence = "The animal didn't cross the street because it was too tired.";
   std::vector<double> encoder, whole, each;
@@ -35,7 +35,7 @@ void measure_inspection_times(TorchEngine& engine, std::vector<Measurement>& out
                     tokens = std::max<std::size_t>(1, snapshot.target_out.size());
                   },
                   {});
-    if (round < 0) continue;  // warming up
+    if (round < 0) continue;  // warm-up
     encoder.push_back(first);
     whole.push_back(milliseconds_since(begin));
     each.push_back((whole.back() - first) / static_cast<double>(tokens));
@@ -65,7 +65,7 @@ void forget_peak() {
 
 std::vector<Measurement> measure_opening(const std::string& run) {
   std::optional<TorchEngine> engine(std::in_place);
-  engine->open_model(run);  // from here on the files, and the libraries, are in memory
+  engine->open_model(run);  // from here on files and libraries are in the page cache
   std::vector<double> times, peaks, kept;
   for (int round = 0; round < opening_rounds; ++round) {
     engine.reset();

@@ -24,7 +24,7 @@
 namespace attnscope {
 namespace {
 
-// What a user of torch::nn writes for the same step: nn::Transformer, optim::Adam, cross_entropy.
+// The same step as a user of torch::nn would write it: nn::Transformer, optim::Adam, cross_entropy.
 class Peer : public torch::nn::Module {
  public:
   Peer(const ModelConfig& config, std::int64_t vocab_size)
@@ -69,7 +69,7 @@ class Peer : public torch::nn::Module {
   torch::optim::Adam optimizer_;
 };
 
-// The batches in turn for the peer, whole.
+// The whole batches in rotation, for the baseline.
 class PeerBatches {
  public:
   PeerBatches(const Workload& workload, torch::Device device)
@@ -101,7 +101,7 @@ PeerProcess::PeerProcess(std::size_t workload, std::int64_t threads) {
 }
 
 PeerProcess::~PeerProcess() {
-  talk_.close();  // it ends when nothing more can come
+  talk_.close();  // the process ends when its input is closed
   status_at_end(process_);
 }
 

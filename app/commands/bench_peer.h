@@ -1,5 +1,4 @@
-// What training is measured against: torch::nn in a process of its own, where memory and threads are as whoever uses it
-// has them.
+// The baseline for training speed: torch::nn in a separate process, with its own default memory allocation and threads.
 #pragma once
 
 #include <sys/types.h>
@@ -21,7 +20,7 @@ class PeerProcess {
   PeerProcess(const PeerProcess&) = delete;
   PeerProcess& operator=(const PeerProcess&) = delete;
 
-  // How long its next updates took, in ms each. Throws std::runtime_error if it has ended.
+  // Milliseconds of each of its next steps. Throws std::runtime_error if the process has ended.
   double update_milliseconds(int updates);
 
  private:
@@ -29,8 +28,8 @@ class PeerProcess {
   pid_t process_ = 0;
 };
 
-// What that process does: as many updates as each line of its input says, whose milliseconds it writes. `run` as in
-// training_workloads().
+// The process's main function: reads a number of steps per input line, runs them and prints the milliseconds. `run` as
+// in training_workloads().
 int run_peer(const std::string& run, std::size_t workload, std::int64_t threads);
 
 }  // namespace attnscope

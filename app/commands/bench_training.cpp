@@ -23,7 +23,7 @@ namespace attnscope {
 namespace {
 
 constexpr int update_rounds = 9;
-constexpr int updates_a_turn = 5;  // the first finds its memory cold, as one that trains does not
+constexpr int updates_a_turn = 5;  // the first starts with cold caches, unlike a step in continuous training
 constexpr int gpu_rounds = 5;
 constexpr int gpu_updates_a_turn = 10;
 constexpr int busy_rounds = 3;
@@ -32,7 +32,7 @@ constexpr int cost_rounds = 5;
 constexpr int lockstep_rounds = 7;
 constexpr int lockstep_updates = 8;
 
-// The products of an update alone, shared out to the team as the update's are: the mean of several.
+// Only the matrix products of a step, distributed over the thread pool as in the step: the mean of several runs.
 double products_alone(Trainer& trainer) {
   std::vector<kernels::ProductShape> shapes;
   {
@@ -63,7 +63,7 @@ double products_alone(Trainer& trainer) {
   return median(times) / updates_a_turn;
 }
 
-// Threads that do nothing but keep the processor from others, as many as it has cores.
+// Threads that only load the processor, one per core.
 class Busy {
  public:
   Busy() {
@@ -90,12 +90,12 @@ struct Rounds {
   std::vector<double> ours, theirs, ratios;  // ms, ms, theirs/ours
 };
 
-// OpenMP's threads go on spinning for some milliseconds after their work, which is not to be felt in what comes next.
+// OpenMP's threads keep spinning for some milliseconds after their work, which must not affect the next measurement.
 void let_others_sleep() {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
-// Updates of both in turns, `updates` of the one and then as many of the other.
+// Alternates `updates` steps of the one and `updates` steps of the other.
 Rounds in_turns(Trainer& trainer, PeerProcess& peer, int count, int updates) {
   Rounds measured;
   for (int round = -warm_up_rounds; round < count; ++round) {
@@ -112,7 +112,7 @@ Rounds in_turns(Trainer& trainer, PeerProcess& peer, int count, int updates) {
   return measured;
 }
 
-// Places of the workload's source and target, padding included, in thousands.
+// Source and target positions of the workload, including padding, in thousands.
 double thousands_of_places(const Workload& workload) {
   double places = 0;
   for (const Batch& batch : BatchSource(workload.config, workload.dataset, 0, 1).parts(0, 1, torch::kCPU))
@@ -134,14 +134,14 @@ void measure(const Workload& workload, PeerProcess& peer, std::vector<Measuremen
                                               thousands_of_places(workload) / median(quiet.ours), "M"});
   out.push_back({"  torch::nn::Transformer, the same step in float32", median(quiet.theirs), "ms"});
   out.push_back({"  speed relative to torch::nn", median(quiet.ratios), "×"});
-  if (!device.is_cpu()) return;  // which nothing else wants here
+  if (!device.is_cpu()) return;  // nothing else uses it here
   const Busy others;
   const Rounds busy = in_turns(trainer, peer, busy_rounds, 1);
   out.push_back({"  while other processes use every core", median(busy.ours), "ms"});
   out.push_back({"  torch::nn::Transformer under the same load", median(busy.theirs), "ms"});
 }
 
-// Two runs of one corpus, update for update, against each of them alone.
+// Two runs of one corpus in lockstep, compared with each of them separately.
 void measure_lockstep(const std::string& run, std::int64_t threads, std::vector<Measurement>& out) {
   TorchEngine a;
   a.open_run(run, {});
@@ -166,7 +166,7 @@ void measure_lockstep(const std::string& run, std::int64_t threads, std::vector<
 }  // namespace
 
 UpdateCost measure_updates(const Config& config, std::int64_t vocab_size) {
-  give_back_memory();  // what the one before freed would be taken again, and not be seen
+  give_back_memory();  // otherwise memory freed by the previous setting would be reused and not be counted
   const double before = status_megabytes("VmRSS:");
   forget_peak();
   torch::manual_seed(1);
@@ -183,19 +183,19 @@ UpdateCost measure_updates(const Config& config, std::int64_t vocab_size) {
 }
 
 std::vector<Measurement> measure_training(const std::string& run, std::int64_t threads, const std::string& device) {
-  if (!device.empty()) resolve_device(device);  // throws ConfigError where there is none
+  if (!device.empty()) resolve_device(device);  // throws ConfigError if unavailable
   std::vector<Measurement> measured;
   set_threads({.threads = threads});
   measured.push_back({processor_text() + ": threads", static_cast<double>(kernels::pool()->size()), ""});
   const std::vector<Workload> workloads = training_workloads(run);
-  set_threads({.threads = threads});  // not as many as the run has
+  set_threads({.threads = threads});  // instead of the run's number
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     if (!device.empty() && workloads[i].config.training.device != device) continue;
     PeerProcess peer(i, threads);
     measure(workloads[i], peer, measured);
   }
   if (device != "cuda") measure_lockstep(run, threads, measured);
-  kernels::set_pool_size(1);  // its threads have this thread's priority
+  kernels::set_pool_size(1);  // new threads inherit this thread's priority
   return measured;
 }
 

@@ -1,5 +1,4 @@
-// A run that is watched from elsewhere: what two windows, attached over loopback, cost it, and how long an answer
-// takes.
+// A run with remote viewers: the cost of two windows attached over loopback, and the time to an answer.
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
@@ -21,7 +20,7 @@ constexpr std::chrono::milliseconds undisturbed{3000};
 constexpr std::chrono::milliseconds between_questions{150};
 constexpr std::chrono::minutes longest_answer{2};
 
-// A question of a window's and what has come back.
+// A window's request and the response.
 struct Asker {
   Conversation& to;
   std::uint64_t asked = 0;
@@ -43,7 +42,7 @@ class WatchedRun {
     turn_until([this] { return updates_ > 0; });
   }
 
-  // Each with a sentence of its own, which is looked at anew while the model learns.
+  // Each inspects its own sentence, again and again while the model learns.
   void attach() {
     for (int i = 0; i < clients; ++i) {
       windows_.push_back(std::make_unique<RemoteSession>(server_.address(), ""));
@@ -64,7 +63,7 @@ class WatchedRun {
     return static_cast<double>(updates_ - before) / milliseconds_since(begin) * 1000;
   }
 
-  // Milliseconds from a sentence asked for to its attention, here or at the first of the windows that are attached.
+  // Milliseconds from a requested sentence to its attention, locally or at the first attached window.
   double answer(bool elsewhere) {
     const auto pause = Clock::now() + between_questions;
     turn_until([&] { return Clock::now() >= pause; });

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// One batch of random pieces, for the model of a preset, on the CPU.
+// One batch of random tokens, for a preset's model, on the CPU.
 Workload random_workload(const std::string& name, std::int64_t vocab_size, std::int64_t batch_size,
                          std::int64_t length) {
   Workload workload{fmt::format("{} (V {}, {}×{})", name, vocab_size, batch_size, length), {}, vocab_size, {}};
@@ -24,8 +24,8 @@ Workload random_workload(const std::string& name, std::int64_t vocab_size, std::
   return workload;
 }
 
-// The shipped run's pairs, whose configuration is the default's but for the order, which torch::nn::Transformer is told
-// by what is added: as they meet by default, and those of like length.
+// The shipped run's pairs with the default configuration, except that positions are added to the embeddings, as
+// torch::nn::Transformer requires: in default order, and sorted by length.
 std::vector<Workload> workloads_of_run(const std::string& run) {
   TorchEngine engine;
   engine.open_run(run, {});

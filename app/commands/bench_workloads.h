@@ -1,4 +1,4 @@
-// What training is measured on.
+// The workloads of the training benchmark.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,16 @@ namespace attnscope {
 
 struct Dataset;
 
-// What is trained on, and how.
+// A data set and a configuration.
 struct Workload {
   std::string name;
-  Config config;  // training.device: where it computes
+  Config config;  // training.device: the device used
   std::int64_t vocab_size = 0;
   std::shared_ptr<const Dataset> dataset;
 };
 
-// The tiny and the small configuration that everyone measures with, and the run in the folder `run` with its pairs as
-// they meet by default and those of like length; then, where there is a GPU, the tiny, the small and the base one on
-// it, in float32 and in bfloat16.
+// The standard tiny and small configurations, and the run in the folder `run` with its batches in default order and
+// sorted by length. With a GPU, also the tiny, small and base configurations on it, in float32 and bfloat16.
 std::vector<Workload> training_workloads(const std::string& run);
 
 }  // namespace attnscope

@@ -125,7 +125,7 @@ Json decoy_json(const Circuit& circuit, const Decoy& decoy) {
           {"effect", tally_json(decoy.effect)}};
 }
 
-// ---- named changes
+// ---- named interventions
 
 struct Figure {
   std::string group, name;
@@ -141,7 +141,7 @@ std::vector<int> positions_at(const ContrastCase& it, const std::vector<int>& sl
   return positions;
 }
 
-// Every set of them while they are few, else each alone and all.
+// All subsets if there are few heads, otherwise each head and all together.
 std::vector<std::vector<int>> sets_of_heads(int heads) {
   std::vector<std::vector<int>> sets;
   if (heads > 4) {
@@ -266,7 +266,7 @@ class Figures {
   std::vector<Figure> figures_;
 };
 
-// The attention of both runs from the words `at` to those that differ and those exchanged.
+// The attention in both runs from the words `at` to the contrasting words and the swapped words.
 Json weights_json(const ContrastCase& it, ContrastSide contrast, const std::vector<int>& at, std::vector<int> to) {
   const ModelConfig& model = it.runs->config();
   const AttentionPart part = model.is_language_model() ? AttentionPart::decoder : AttentionPart::encoder;

@@ -1,4 +1,4 @@
-// What the explain command prints.
+// The JSON output of the explain command.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,17 +15,17 @@ nlohmann::ordered_json facts_json(const ContrastFacts& facts);
 nlohmann::ordered_json pairs_json(const CorpusCases& found);
 nlohmann::ordered_json sweep_json(const Sweep& sweep);
 
-// What goes straight to each hop's heads, and what an exchange of two words does in every head; both ways.
+// Path patching into each edge's heads, and swapping two words' attention in every head; in both directions.
 nlohmann::ordered_json paths_json(const ContrastCase& it, const Circuit& circuit);
 nlohmann::ordered_json exchange_json(const ContrastCase& it, const std::vector<int>& words);
 
 nlohmann::ordered_json circuit_json(const Circuit& circuit);
-nlohmann::ordered_json formation_json(const Formation& formation);  // the parts: the last place, then the hops
+nlohmann::ordered_json formation_json(const Formation& formation);  // the parts: the last position, then the edges
 
 nlohmann::ordered_json score_json(const ScoreSplit& split, const ContrastFacts& facts);
 
-// The margins, answer − the twin's answer, under a set of named changes at the words `at` (slots): one object a
-// sentence of one pair, or the means of shares and the counts over many. `exchanged`: none, or the slots of two words.
+// The margins (answer − contrast answer) under a set of named interventions at the words `at` (slots): one object per
+// sentence for a single pair, or mean shares and counts for many. `exchanged`: empty, or the slots of two words.
 nlohmann::ordered_json figures_json(const std::vector<ContrastCase>& cases, const std::vector<int>& at,
                                     const std::vector<int>& exchanged);
 

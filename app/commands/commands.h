@@ -1,5 +1,5 @@
-// The commands of the program: what each is given, checked once at the door, and where it stands. Every one returns its
-// exit status: 0 done, 1 runtime error, 130 stopped by Ctrl-C. Data goes to stdout, messages and progress to stderr.
+// The commands of the program, with their options (validated on entry) and source files. Each returns its exit status:
+// 0 success, 1 runtime error, 130 stopped by Ctrl-C. Data goes to stdout, messages and progress to stderr.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,27 @@ namespace attnscope {
 
 struct TrainOptions {
   std::string corpus;                // overrides the configuration's; a built-in name or a file
-  std::string target;                // the target side, when `corpus` is one of two parallel files
+  std::string target;                // the target side, if `corpus` is one of two parallel files
   std::string out;                   // the run's folder
   std::string config_file;           // empty: the defaults, or the preset
-  std::string pair;                  // a classic pair to train in lockstep; empty: none
+  std::string pair;                  // a predefined pair to train in lockstep; empty: none
   std::string preset;                // a named configuration to start from; empty: none
-  std::string from;                  // a run or checkpoint to train on with its weights; empty: random ones
+  std::string from;                  // a run or checkpoint whose weights are the initialization; empty: random weights
   std::vector<std::string> set;      // "key=value"
-  std::vector<std::string> compare;  // "key=value" of a second run beside it; none: it is alone
-  std::vector<std::string> pin;      // sentences to look at while training, besides those of a run resumed
+  std::vector<std::string> compare;  // "key=value" overrides of a second run for comparison; empty: only one run
+  std::vector<std::string> pin;      // sentences to record while training, in addition to those of a resumed run
   std::optional<std::int64_t> steps;
   std::optional<std::int64_t> seed;
   std::optional<std::string> device;
-  std::int64_t threads = 0;  // kept in the run's configuration; 0: as that says
-  double minutes = 0;        // stop after this long; 0: no limit
-  std::int64_t ranks = 1;    // processes that train the run together on this machine
+  std::int64_t threads = 0;  // saved in the run's configuration; 0: as configured
+  double minutes = 0;        // stop after this time; 0: no limit
+  std::int64_t ranks = 1;    // processes on this machine that train the run together
   bool resume = false;
-  bool no_optimizer = false;   // leave the optimizer's state out of the finished run: a smaller folder
-  bool json = false;           // one JSON object a metric point on stdout
-  bool show_pinned = false;    // say at every validation what is written for the pinned sentences
-  std::string serve = {};      // "[HOST:]PORT" at which windows elsewhere may watch; empty: nowhere
-  bool allow_control = false;  // they may train, pause, step, pin and change what is live
+  bool no_optimizer = false;   // omit the optimizer's state from the finished run, for a smaller folder
+  bool json = false;           // one JSON object per metric point on stdout
+  bool show_pinned = false;    // print the output for the pinned sentences at every validation
+  std::string serve = {};      // "[HOST:]PORT" for remote viewers; empty: no server
+  bool allow_control = false;  // viewers may train, pause, step, pin and change live fields
 };
 int train(const TrainOptions& options);
 
@@ -46,27 +46,27 @@ int runs(const RunsOptions& options);  // on stdout
 
 struct CompareOptions {
   std::string a = {};           // a run's folder
-  std::string b = {};           // another's
-  std::string comparison = {};  // or the folder of both
-  std::string corpus = {};      // both are scored on it; empty: each on the test part of its own
+  std::string b = {};           // another run's folder
+  std::string comparison = {};  // or the folder of a comparison
+  std::string corpus = {};      // score both on it; empty: each on the test part of its own
   std::string source = "The animal didn't cross the street because it was too tired.";
-  std::int64_t limit = 200;  // pairs at most, spread evenly
+  std::int64_t limit = 200;  // maximum number of pairs, evenly spaced
   bool json = false;
 };
 int compare(const CompareOptions& options);  // on stdout
 
-struct TranslateOptions {  // lines on stdin → lines on stdout; a language model takes them as prompts
+struct TranslateOptions {  // lines on stdin → lines on stdout; a language model continues them as prompts
   std::string run;
   std::int64_t beam = 1;
   double length_penalty = 0.6;  // α of GNMT
-  std::int64_t limit = 0;       // pieces at most, </s> included; 0: the model's own limit
+  std::int64_t limit = 0;       // maximum tokens, including </s>; 0: the model's own limit
   bool sample = false;          // instead of searching
-  std::int64_t samples = 1;     // so many of each line, one behind the other
+  std::int64_t samples = 1;     // number of samples per line, printed in sequence
   SamplingOptions sampling;
-  bool json = false;         // one JSON object a line, with every hypothesis
-  bool attention = false;    // in it
-  bool tree = false;         // in it: what the beam considered
-  std::int64_t average = 1;  // translate with the mean of so many kept checkpoints; 1: with model.safetensors
+  bool json = false;         // one JSON object per line, with every hypothesis
+  bool attention = false;    // include attention in the JSON
+  bool tree = false;         // include the beam's search tree in the JSON
+  std::int64_t average = 1;  // translate with the mean of this many checkpoints; 1: model.safetensors
 };
 int translate(const TranslateOptions& options);
 
@@ -74,8 +74,8 @@ struct EvaluateOptions {
   std::string run;
   std::string corpus;  // empty: the run's own
   std::string target;
-  std::string split;       // "test", "validation" or "all"; empty: all of what was not trained on, else the test part
-  std::int64_t limit = 0;  // pairs at most, spread evenly; 0: all
+  std::string split;       // "test", "validation" or "all"; empty: all of an unseen corpus, else the test part
+  std::int64_t limit = 0;  // maximum number of pairs, evenly spaced; 0: all
   std::int64_t beam = 1;
   std::int64_t average = 1;  // as TranslateOptions
   bool json = false;
@@ -86,11 +86,11 @@ struct AttendOptions {
   std::string run;
   std::string source;
   std::optional<std::string> target;  // absent: the model's own translation
-  std::string format = "json";        // or "csv": the one map of `part`, `layer` and `head`
+  std::string format = "json";        // or "csv": only the map of `part`, `layer` and `head`
   std::string part = "cross";
   int layer = 1;                    // from 1
   int head = 1;                     // from 1
-  InterventionsText interventions;  // to the model while it is looked at
+  InterventionsText interventions;  // interventions on the model during the inspection
 };
 int attend(const AttendOptions& options);  // on stdout
 
@@ -98,15 +98,15 @@ struct ExplainOptions {
   std::string run = {};
   std::string clean = "The animal didn't cross the street because it was too tired.";
   std::string corrupted = "The animal didn't cross the street because it was too wide.";
-  std::string between = {};   // "il,elle"; empty: where the outputs part
-  bool corpus = false;        // counted over the pairs of the run's corpus that are like this one
-  std::string pairs = {};     // a file of pairs to count over instead: clean, tab, corrupted a line
-  std::string at = {};        // the words of the figures: "it,."; empty: those that are found
-  std::string exchange = {};  // the two words exchanged in them; empty: those that are found
-  std::string score = {};     // FROM,TO[,OTHER]: the score taken apart, of every head of the circuit that reads
-  bool formation = false;     // what the circuit's parts moved at the recorded steps, of the one pair
-  bool attribution = false;   // of the clean sentence alone: where one piece that is written comes from
-  int token = -1;             // which of them, from 0; -1: the last that is more than a sign
+  std::string between = {};   // "il,elle"; empty: the first divergence
+  bool corpus = false;        // aggregated over similar pairs of the run's corpus
+  std::string pairs = {};     // or over a file of pairs: one "clean, tab, corrupted" per line
+  std::string at = {};        // the words to patch: "it,."; empty: those found
+  std::string exchange = {};  // the two words to swap; empty: those found
+  std::string score = {};     // FROM,TO[,OTHER]: decompose the score, for every input head of the circuit
+  bool formation = false;     // the effect of the circuit's parts at the recorded steps, for the single pair
+  bool attribution = false;   // attribution of one generated token, only for the clean sentence
+  int token = -1;             // index of that token, from 0; −1: the last that is more than punctuation
   bool json = false;
 };
 int explain(const ExplainOptions& options);  // on stdout
@@ -114,20 +114,20 @@ int explain(const ExplainOptions& options);  // on stdout
 struct EmbeddingsOptions {
   std::string run = {};
   std::string table = "source";  // "source", "target" or "output"
-  std::string analogy = {};      // "king - man + woman"; empty: not asked
-  std::string neighbours = {};   // a word or piece; empty: not asked
-  std::string senses = {};       // a word; empty: not asked
+  std::string analogy = {};      // "king - man + woman"; empty: none
+  std::string neighbours = {};   // a word or token; empty: none
+  std::string senses = {};       // a word; empty: none
   bool json = false;
 };
 int embeddings(const EmbeddingsOptions& options);  // on stdout
 
 struct ScreenshotOptions {
-  std::string run;  // empty: the shipped one
+  std::string run;  // empty: the shipped run
   std::string workspace = "attention";
-  std::string view;  // a level or mode of the workspace; empty: the one it begins with
+  std::string view;  // a level or mode of the workspace; empty: its default
   std::string source;
-  std::string reference;                 // what the source should become; empty: not known
-  std::optional<std::int64_t> pin_step;  // show the frame recorded nearest to it of the source, pinned in the run
+  std::string reference;                 // the reference translation; empty: none
+  std::optional<std::int64_t> pin_step;  // show the nearest recorded frame; the source must be pinned in the run
   int width = 1600;
   int height = 1000;
   double scale = 1;
@@ -135,57 +135,58 @@ struct ScreenshotOptions {
   std::string density = "everything";
   bool presentation = false;
   std::string side = "difference";  // of a comparison: "a", "b" or "difference"
-  std::string lesson;               // begun; its own sentence is shown. Empty: none
-  int part = 1;                     // of the lesson, its steps done for the reader before the check
+  std::string lesson;               // a lesson to start, with its own sentence; empty: none
+  int part = 1;                     // part of the lesson; the earlier steps are performed automatically
   std::string language;             // of window and lessons: "en" or "fr"; empty: the system's
-  bool svg = false;                 // whatever `out` ends with
-  std::string out;                  // a PNG, an SVG where it ends with .svg, a handout where with .html
+  bool svg = false;                 // regardless of the ending of `out`
+  std::string out;                  // a PNG; an SVG if it ends with .svg, a handout if with .html
 };
-int screenshot(const ScreenshotOptions& options);  // only with the window
+int screenshot(const ScreenshotOptions& options);  // only in builds with the window
 
 struct LessonsOptions {
-  std::vector<std::string> check;  // files; none: all lessons there are, listed
+  std::vector<std::string> check;  // files; empty: lists all lessons
 };
-int lessons(const LessonsOptions& options);  // only with the window
+int lessons(const LessonsOptions& options);  // only in builds with the window
 
 struct BenchOptions {
   bool json = false;
   bool training_alone = false;
-  std::int64_t threads = 0;  // that train; 0: all cores
-  std::string device = {};   // that trains, "cpu" or "cuda"; empty: all there are
-  bool growth = false;       // alone
-  bool memory = false;       // alone
-  std::string run = {};      // how it opens, and the first looks at it, alone; empty: all else
-  int peer = -1;             // what training is measured against, on this one of its workloads; see bench_peer.h
+  std::int64_t threads = 0;  // training threads; 0: all cores
+  std::string device = {};   // training device, "cpu" or "cuda"; empty: all available
+  bool growth = false;       // only this benchmark
+  bool memory = false;       // only this benchmark
+  std::string run = {};      // measure only opening and first inspections of this run; empty: everything else
+  int peer = -1;             // index of a workload to run as the baseline process; see bench_peer.h
 };
 int bench(const BenchOptions& options);
 
 struct CostOptions {
-  std::string run = {};               // whose width, heads and cell; empty: as a configuration begins
+  std::string run = {};               // provides width, heads and cell; empty: the defaults
   std::vector<std::string> set = {};  // key=value
   std::int64_t longest = 2048;
-  double seconds = 60;  // for all together
+  double seconds = 60;  // for all measurements together
   bool json = false;
 };
 int cost(const CostOptions& options);  // on stdout
 
 struct HeadsOptions {
   std::string run = {};
-  bool recorded = false;  // instead, at every step whose weights the run keeps
+  bool recorded = false;  // at every recorded step instead
   bool json = false;
 };
 int heads(const HeadsOptions& options);  // on stdout
 
 struct TensorsOptions {
   std::string run = {};
-  std::string text = "The animal didn't cross the street because it was too tired.";  // whose activations
+  // the sentence for the activations
+  std::string text = "The animal didn't cross the street because it was too tired.";
   bool json = false;
 };
 int tensors(const TensorsOptions& options);  // on stdout
 
 struct LengthOptions {
   std::string run = {};
-  std::int64_t pairs = 40;  // of each length
+  std::int64_t pairs = 40;  // per length
   bool json = false;
 };
 int length(const LengthOptions& options);  // on stdout
@@ -193,8 +194,8 @@ int length(const LengthOptions& options);  // on stdout
 struct ExportOptions {
   std::string run;
   std::string format;  // "hf", "onnx", "torchscript" or "tensorboard"
-  std::string folder;  // is made, and otherwise empty
-  std::string source = "The animal didn't cross the street because it was too tired.";  // drawn where none is pinned
+  std::string folder;  // created; must be empty otherwise
+  std::string source = "The animal didn't cross the street because it was too tired.";  // used if no sentence is pinned
   std::int64_t average = 1;                                                             // as TranslateOptions
 };
 int export_run(const ExportOptions& options);
@@ -204,12 +205,12 @@ struct NamesOptions {
 };
 int fields(const NamesOptions& options);   // of the configuration, on stdout
 int presets(const NamesOptions& options);  // named configurations
-int corpora(const NamesOptions& options);  // that are built in
+int corpora(const NamesOptions& options);  // built-in corpora
 
 struct WindowOptions {
-  std::string path;         // a run's folder, or a text to train on; empty: the run that came with the program
-  std::string server = {};  // "HOST:PORT" of a training elsewhere that is watched instead; empty: none
+  std::string path;         // a run's folder, or a text to train on; empty: the shipped run
+  std::string server = {};  // "HOST:PORT" of a remote training to watch; empty: none
 };
-int window(const WindowOptions& options);  // only with the window
+int window(const WindowOptions& options);  // only in builds with the window
 
 }  // namespace attnscope

@@ -54,7 +54,7 @@ Json last_of(const std::vector<MetricPoint>& points, std::size_t which) {
   return {};
 }
 
-// Over the steps that both have: how far the losses are apart.
+// The difference of the losses over the steps that both runs have.
 Json losses_json(const OpenedRun& a, const OpenedRun& b) {
   constexpr std::size_t loss = metric("loss");
   std::size_t common = 0;
@@ -76,7 +76,7 @@ Json losses_json(const OpenedRun& a, const OpenedRun& b) {
 
 // ---- scores
 
-// What both are scored on: the corpus that was named, else A's; `why` says where it is not one and the same.
+// The corpus for scoring both: the named one, else A's; `why` explains if the two runs' corpora differ.
 Json score_json(OpenedRun& side, const Corpus& corpus, std::int64_t limit, ProgressLine& line) {
   const auto progress = [&](double fraction) { line.show("Scoring " + side.folder, fraction); };
   if (side.config().model.is_language_model()) {
@@ -118,7 +118,7 @@ Json scores_json(OpenedRun& a, OpenedRun& b, const CompareOptions& options) {
   return {{"same_pairs", same}, {"a", score(a, of_a)}, {"b", score(b, of_b)}};
 }
 
-// ---- looks
+// ---- inspections
 
 Json parted_json(const std::optional<PartedPiece>& token) {
   if (!token) return {};
@@ -207,7 +207,7 @@ Json comparison_json(OpenedRun& a, OpenedRun& b, const CompareOptions& options) 
           {"positions", positions_json(a, b)}};
 }
 
-// ---- in words
+// ---- text output
 
 std::string text_of(const Json& value) {
   return value.is_number_float() ? fmt::format("{:.4f}", value.get<double>()) : value.is_null() ? "–" : value.dump();

@@ -1,4 +1,4 @@
-// The cost command: self-attention, a recurrent layer and a convolution, measured by length (paper table 1).
+// The cost command: measures self-attention, a recurrent layer and a convolution by length (paper table 1).
 #include "plain/cost.h"
 
 #include <fmt/format.h>

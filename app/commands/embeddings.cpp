@@ -1,4 +1,4 @@
-// The embeddings command: neighbours, analogies, senses, and what is said without any of them.
+// The embeddings command: neighbors, analogies, senses, and an overview without these options.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -57,13 +57,13 @@ void print_neighbours(const Vocabulary& vocabulary, const std::vector<Neighbour>
     fmt::print("{:>4}  {:>7.4f}  {}\n", ++rank, cosine, vocabulary.tokens[static_cast<std::size_t>(id)]);
 }
 
-// ---- analogies between men and women that the built-in corpus has
+// ---- the built-in corpus's analogies between men and women
 
 struct AnalogyScores {
   int asked = 0;
-  int first = 0;                           // the answer at rank 1
-  int good = 0;                            // at good_rank or before
-  std::vector<std::string_view> left_out;  // words that are no single piece
+  int first = 0;                           // answer at rank 1
+  int good = 0;                            // answer at good_rank or better
+  std::vector<std::string_view> left_out;  // words that are not a single token
   Json answers = Json::array();
 };
 
@@ -99,7 +99,7 @@ double percent(int part, int whole) {
   return whole == 0 ? 0 : 100.0 * part / whole;
 }
 
-// ---- what was asked, as JSON and as text
+// ---- answers as JSON and as text
 
 Json overview(TorchEngine& engine, const EmbeddingResult& inspection, bool print) {
   const EmbeddingMap& map = *inspection.map;

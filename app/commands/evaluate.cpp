@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t shown_heads = 3;
 
-// Parts that are one and the same, as those of a tiny file and the last two of a text, are taken once.
+// Removes duplicate parts: a tiny file has only one, and a text's last two may be identical.
 template <typename Part>
 std::vector<const Part*> chosen_parts(const std::string& split, const Part& train, const Part& validation,
                                       const Part& test) {
@@ -118,7 +118,7 @@ void print(const Evaluation& e, const std::vector<AntecedentScore>& antecedents)
   fmt::print("pronoun pairs        {}\n", e.pronoun_pairs);
   fmt::print("  il/elle right      {:.2f} %\n", 100 * share(e.pronoun_right, e.pronoun_pairs));
   fmt::print("  exact match        {:.2f} %\n", 100 * share(e.pronoun_exact, e.pronoun_pairs));
-  if (antecedents.empty()) return;  // a model without attention has no weights
+  if (antecedents.empty()) return;  // a model without attention
   fmt::print("  largest attention weight on the antecedent (this is not an effect; for effects, see explain)\n");
   for (std::size_t i = 0; i < std::min<std::size_t>(shown_heads, antecedents.size()); ++i) {
     const AntecedentScore& score = antecedents[i];
@@ -173,16 +173,16 @@ Corpus load_named_corpus(const TorchEngine& engine, const EvaluateOptions& optio
   return load_corpus(config, {}, engine.config().model.is_language_model());
 }
 
-// By what it holds, or, if that has changed since, by where it is.
+// Compares contents or, if they have changed since, the path.
 bool was_trained_on(const Corpus& corpus, const TorchEngine& engine, const EvaluateOptions& options) {
   const std::string& own = engine.config().corpus.source;
-  if (own.empty()) return false;  // a model that came without a corpus
+  if (own.empty()) return false;  // a model without a corpus
   std::error_code ignored;
   return corpus.hash == load_corpus_record(RunFolder{options.run}.corpus()).hash || options.corpus == own ||
          std::filesystem::equivalent(options.corpus, own, ignored);
 }
 
-// The part that was asked for, else of what was trained on the test part, and all of anything else.
+// The requested part; by default the test part of a corpus used in training, and all of any other.
 std::string split_of(const Corpus& corpus, const TorchEngine& engine, const EvaluateOptions& options) {
   const bool own = options.corpus.empty() || was_trained_on(corpus, engine, options);
   const std::string split = !options.split.empty() ? options.split : own ? "test" : "all";

@@ -31,7 +31,7 @@ std::vector<std::string> two_words(const std::string& text) {
   return {std::string(one), std::string(two)};
 }
 
-// The words called so, of which there must be some.
+// The slots of the words with this name; at least one must exist.
 std::vector<int> slots_named(const ContrastFacts& facts, const std::string& text, const char* option) {
   std::vector<int> slots;
   for (const std::string_view name : split(text, ",")) {
@@ -54,7 +54,7 @@ std::vector<ContrastQuestion> pairs_in(const std::string& path) {
   return pairs;
 }
 
-// Many pairs of one kind, the pair asked about among them or not.
+// Many pairs of one kind, with or without the given pair.
 CorpusCases counted_over(TorchEngine& engine, const ExplainOptions& options, const ContrastQuestion& question,
                          const ContrastFacts& facts, ProgressLine& line) {
   std::vector<ContrastQuestion> contrasts;
@@ -110,7 +110,7 @@ void print_edge(const Circuit& circuit, const CircuitEdge& edge) {
   if (const std::string why = why_not_one(edge); !why.empty()) fmt::print("    {}\n", why);
 }
 
-// Of every head of the circuit that reads the sentence, each once.
+// For every input head of the circuit, without duplicates.
 std::vector<ScoreSplit> scores_of(const ContrastRuns& runs, const Circuit& circuit, const ContrastQuestion& question,
                                   const std::string& words) {
   if (runs.facts().recurrent) throw ConfigError("--score: a recurrent network has no heads with scores to decompose");

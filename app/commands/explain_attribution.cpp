@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t parts_printed = 12;  // the largest
+constexpr std::size_t parts_printed = 12;  // the largest ones
 
 std::string part_text(const LogitPart& part, const ModelConfig& model) {
   switch (part.kind) {

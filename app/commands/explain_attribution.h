@@ -1,11 +1,11 @@
-// Where one piece that a model writes comes from: explain --attribution.
+// Attribution of one generated token: explain --attribution.
 #pragma once
 
 #include "commands/commands.h"
 
 namespace attnscope {
 
-// Of options.clean and options.token, on stdout. Throws std::runtime_error where there is nothing to take apart.
+// For options.clean and options.token, on stdout. Throws std::runtime_error if there is nothing to attribute.
 void print_attribution(const ExplainOptions& options);
 
 }  // namespace attnscope

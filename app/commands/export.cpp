@@ -1,4 +1,4 @@
-// The export command: a run as what other programs read.
+// The export command: converts a run to other programs' formats.
 #include "export/export.h"
 
 #include "commands/commands.h"

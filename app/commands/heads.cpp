@@ -1,4 +1,4 @@
-// The heads command: what a run loses of its validation part without each head.
+// The heads command: the loss increase on the validation part when each head is ablated.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -46,7 +46,7 @@ void print(const HeadsResult& inspection, const ModelConfig& model) {
                i == 0 ? "" : ", without " + head_name(inspection.pruning[i].off, model));
 }
 
-// A column a recorded step.
+// One column per recorded step.
 void print(const HeadsHistory& history, const ModelConfig& model) {
   const auto row = [&](const std::string& name, const auto& number) {
     fmt::print("{:<16}", name);

@@ -13,7 +13,7 @@ namespace {
   throw ConfigError(fmt::format("'{}' does not have the form {}", text, form));
 }
 
-// A whole number from `least` on.
+// Parses an integer of at least `least`.
 int number_from(std::string_view text, int least, std::string_view all, std::string_view form) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -21,7 +21,7 @@ int number_from(std::string_view text, int least, std::string_view all, std::str
   return number;
 }
 
-// What stands before the mark; the rest stays.
+// Removes and returns the text before the mark.
 std::string_view taken(std::string_view& rest, std::string_view mark, std::string_view all, std::string_view form) {
   const std::size_t at = rest.find(mark);
   if (at == std::string_view::npos) refuse(all, form);
@@ -70,7 +70,7 @@ ReplacedToken replaced_from(std::string_view text) {
   return {.target = side == "target", .position = position, .text = std::string(rest)};
 }
 
-// `what` is a query, a key or a piece; there are `count` of them.
+// `what` names a query, a key or a token; there are `count` of them.
 void check_index(std::string_view where, std::string_view what, int index, std::size_t count) {
   if (static_cast<std::size_t>(index) < count) return;
   const std::string allowed = count == 0 ? "none" : fmt::format("0 to {}", count - 1);

@@ -1,5 +1,4 @@
-// Interventions as they are written on the command line. Layers and heads are counted from 1, pieces from 0, as in the
-// JSON that attend prints.
+// Parses interventions from the command line. Layers and heads are counted from 1, tokens from 0, as in attend's JSON.
 #pragma once
 
 #include <optional>
@@ -20,18 +19,18 @@ struct InterventionsText {
   std::vector<std::string> forced;      // "encoder.2.3:10->1"
   std::vector<std::string> replaced;    // "source.4=wide"
   std::vector<std::string> hidden;      // "encoder.2.3:10->1"
-  std::optional<bool> divided = {};     // scores by √d_k; absent: as the model was trained
+  std::optional<bool> divided = {};     // scale scores by 1/√d_k; absent: as in training
 };
 
-// Throw ConfigError naming what is wrong and what is allowed, also for a layer or head that such a model has not.
+// Throws ConfigError naming the error and the allowed values, also for a layer or head that the model does not have.
 Interventions interventions_from(const InterventionsText& text, const ModelConfig& model);
 AttentionPart part_from(std::string_view name);
 
-// Throws ConfigError if one of the changes that the look was asked for changed nothing in it: a query, a key or a token
-// beyond the sentence, a key that the decoder must not see, a text without a piece.
+// Throws ConfigError if a requested intervention had no effect on the inspection: a query, key or token beyond the
+// sentence, a key masked for the decoder, or a text that is no token.
 void check_in_context(const Interventions& asked, const Snapshot& inspection);
 
-// Throws ConfigError if such a model has no such head.
+// Throws ConfigError if the model has no such head.
 void check_place(const HeadPlace& place, const ModelConfig& model);
 
 }  // namespace attnscope

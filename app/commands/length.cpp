@@ -1,4 +1,4 @@
-// The length command: how well a run does by the length of what it is given, beyond training too.
+// The length command: quality by input length, including lengths beyond training.
 #include "plain/length.h"
 
 #include <fmt/format.h>

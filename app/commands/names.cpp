@@ -1,4 +1,4 @@
-// The commands that list what can be named on the command line: fields of the configuration, presets, built-in corpora.
+// The commands that list the names for the command line: configuration fields, presets, built-in corpora.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,9 +14,9 @@
 namespace attnscope {
 namespace {
 
-using Json = nlohmann::ordered_json;  // as read by people: in the order of the table
+using Json = nlohmann::ordered_json;  // for human readers, so in table order
 
-// The field's own value as JSON has it.
+// The field's default value as JSON.
 Json value_json(const ConfigField& field) {
   Config config;
   return std::visit([](auto* value) -> Json { return *value; }, field.value(config));
@@ -52,7 +52,7 @@ Json to_json(const ConfigField& field) {
   return json;
 }
 
-// "1 to 4096", "adam, adamw", "true, false"; of any text nothing.
+// "1 to 4096", "adam, adamw", "true, false"; empty for arbitrary text.
 std::string allowed_text(const ConfigField& field) {
   if (!field.limits.choices.empty()) return fmt::format("{}", fmt::join(field.limits.choices, ", "));
   if (is_number(field)) return fmt::format("{} to {}", field.limits.min, field.limits.max);
@@ -68,7 +68,7 @@ void print_field(const ConfigField& field) {
              field.live ? "; can be changed while training" : "");
 }
 
-// One row a preset or corpus: its name, and what it is.
+// One row per preset or corpus: name and description.
 template <typename Rows, typename ToJson>
 int list(const Rows& rows, bool json, ToJson to_json) {
   if (json) {

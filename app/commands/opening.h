@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// The engine's functions of these names; whatever a run opens with (files of it that cannot be read, a corpus that is
-// gone) is said on stderr, by every command alike.
+// Wrap the engine's functions of the same names; all commands report problems of opening (unreadable files, a missing
+// corpus) on stderr.
 RunOpened open_model(Engine& engine, const std::string& path);
 RunOpened open_run(Engine& engine, const std::string& path, ProgressLine& line);
 

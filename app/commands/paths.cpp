@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-// The XDG base directory specification has relative paths ignored.
+// The XDG base directory specification requires relative paths to be ignored.
 std::filesystem::path absolute_from_environment(const char* variable) {
   const char* value = std::getenv(variable);
   if (value == nullptr) return {};
@@ -13,7 +13,7 @@ std::filesystem::path absolute_from_environment(const char* variable) {
   return path.is_absolute() ? path : std::filesystem::path();
 }
 
-// The program's folder in the one that the variable names, or else in `otherwise` of the home folder.
+// The program's folder inside the variable's folder, or else inside `otherwise` in the home folder.
 std::filesystem::path folder_of_user(const char* variable, const char* otherwise) {
   if (const auto base = absolute_from_environment(variable); !base.empty()) return base / "attnscope";
   const auto home = absolute_from_environment("HOME");

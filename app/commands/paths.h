@@ -1,22 +1,21 @@
-// Where the program's own files and the user's settings are.
+// Paths of the program's files and the user's settings.
 #pragma once
 
 #include <filesystem>
 
 namespace attnscope {
 
-// <folder of the program>/../share/attnscope: the same in the build tree and where it is installed.
+// <folder of the program>/../share/attnscope: the same in the build tree and after installation.
 std::filesystem::path asset_folder();
 
-// The run that came with the program. It may be missing: check with is_run.
+// The shipped run. It may be missing: check with is_run.
 std::filesystem::path shipped_run();
 
-// Where the window keeps runs that nobody saved: $XDG_STATE_HOME/attnscope/runs, else ~/.local/state/attnscope/runs.
-// Empty as config_folder.
+// The folder for autosaves: $XDG_STATE_HOME/attnscope/runs, else ~/.local/state/attnscope/runs. Empty under the same
+// conditions as config_folder.
 std::filesystem::path autosaves_folder();
 
-// $XDG_CONFIG_HOME/attnscope, else ~/.config/attnscope. Empty when neither XDG_CONFIG_HOME nor HOME is an absolute
-// path.
+// $XDG_CONFIG_HOME/attnscope, else ~/.config/attnscope. Empty if neither XDG_CONFIG_HOME nor HOME is an absolute path.
 std::filesystem::path config_folder();
 
 }  // namespace attnscope

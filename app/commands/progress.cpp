@@ -29,7 +29,7 @@ std::string bar(double fraction) {
   return fmt::format(" [{:━<{}}{: <{}}]", "", filled, "", bar_width - filled);
 }
 
-// Of the terminal that stderr is.
+// The width of stderr's terminal.
 int terminal_columns() {
   winsize size{};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;

@@ -6,9 +6,9 @@
 
 namespace attnscope {
 
-// Says on stderr how far long work has come and how long it will still take: one line redrawn in place on a terminal,
-// as wide as that and at most ten times a second; elsewhere, as in a log, a line after five seconds, after ten, and so
-// on, each time twice as long. Nothing at all with --quiet.
+// Shows progress and remaining time on stderr. On a terminal, one line of its width is redrawn at most ten times a
+// second; elsewhere, as in a log, lines appear after five seconds, ten, and so on, doubling each time. Nothing with
+// --quiet.
 class ProgressLine {
  public:
   ProgressLine();
@@ -16,7 +16,7 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // `fraction` in 0…1 of the work begun at construction or at the last change of `what`; below 0: not known.
+  // `fraction` in 0…1 of the work since construction or the last change of `what`; below 0: unknown.
   void show(std::string_view what, double fraction, std::string_view detail = {});
   void clear();
 
@@ -31,10 +31,10 @@ class ProgressLine {
   std::string what_;
   Clock::time_point begin_;
   Clock::time_point due_;
-  Clock::duration pause_{};  // until the line after the next, away from a terminal
+  Clock::duration pause_{};  // time until the line after the next, if not on a terminal
 };
 
-// As many characters of the text as fit into so many columns, each taken to be one wide.
+// The longest prefix of the text that fits in `columns`, at one column per character.
 std::string_view cut_to_columns(std::string_view text, int columns);
 
 }  // namespace attnscope

@@ -22,12 +22,12 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ListedRun {
-  std::string name;  // its path in the folder
+  std::string name;  // path relative to the folder
   Config config;
   std::int64_t steps = 0;
-  std::optional<double> loss;               // of the last update
-  std::optional<double> validation;         // the last one
-  std::optional<double> lowest_validation;  // of all
+  std::optional<double> loss;               // at the last step
+  std::optional<double> validation;         // the last value
+  std::optional<double> lowest_validation;  // the minimum
 };
 
 void take_scores(ListedRun& run, const std::vector<MetricPoint>& points) {
@@ -42,7 +42,7 @@ void take_scores(ListedRun& run, const std::vector<MetricPoint>& points) {
   }
 }
 
-// Folders in it that are runs, and in those that are comparisons; what cannot be read is said and left out.
+// The runs in the folder, including those inside comparisons; unreadable ones are reported and skipped.
 std::vector<ListedRun> runs_in(const fs::path& folder) {
   std::vector<ListedRun> runs;
   for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied);
@@ -63,7 +63,7 @@ std::vector<ListedRun> runs_in(const fs::path& folder) {
   return runs;
 }
 
-// What each has that not all have.
+// Configuration keys that differ between the runs.
 std::vector<std::string_view> differing_keys(const std::vector<ListedRun>& runs) {
   std::vector<std::string_view> keys;
   for (const ConfigField& field : config_fields()) {

@@ -7,15 +7,16 @@
 
 namespace attnscope {
 
-inline bool quiet = false;  // --quiet: progress and news are kept to oneself; what went wrong is said all the same
+inline bool quiet = false;  // --quiet: suppresses progress and news, but not errors
 
-// A line on stderr. That it cannot be written (a terminal that is gone, a full disk) is no reason to end what is done.
+// Prints a line on stderr. Write failures (a closed terminal, a full disk) are ignored, so that they do not end the
+// command.
 template <typename... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {
   std::fputs((fmt::format(format, std::forward<Args>(args)...) + '\n').c_str(), stderr);
 }
 
-// The same of what is only good to know.
+// The same for messages that --quiet suppresses.
 template <typename... Args>
 void tell(fmt::format_string<Args...> format, Args&&... args) {
   if (!quiet) say(format, std::forward<Args>(args)...);

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::chrono::milliseconds longest_deafness{100};  // for Ctrl-C, and for the end of the minutes
+constexpr std::chrono::milliseconds longest_deafness{100};  // for Ctrl-C, and for the time limit
 
 }  // namespace
 
@@ -52,7 +52,7 @@ void ServedTraining::hear(std::vector<Event> events, const Tell& tell,
   server_.tell(std::move(events));
 }
 
-// Who watches may have paused it; else nobody would go on.
+// A viewer may have paused the run; without viewers nobody could continue it.
 void ServedTraining::heed(const Status& status) {
   const bool stopped = status.activity == Activity::paused && !allow_control_;
   if (stopped && failure_.empty()) failure_ = fmt::format("training stopped at step {}", status.step);

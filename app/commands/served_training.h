@@ -1,4 +1,4 @@
-// `attnscope train --serve`: what trains is watched from elsewhere.
+// `attnscope train --serve`: training with remote viewers.
 #pragma once
 
 #include <functional>
@@ -12,19 +12,20 @@
 
 namespace attnscope {
 
-// Of --serve and --allow-control. Where others can reach the address it has a token: the variable's, or one that is
-// made and said. Throws AddressError, ConfigError, and std::runtime_error where there is no such host.
+// Parses --serve and --allow-control. If the address is reachable from other machines, a token is required: from the
+// environment variable, or generated and printed. Throws AddressError, ConfigError, and std::runtime_error for an
+// unknown host.
 ServerOptions server_options(const std::string& address, bool allow_control);
 
 class ServedTraining {
  public:
-  // Says where it can be watched. Throws std::runtime_error where it cannot listen.
+  // Prints the address for viewers. Throws std::runtime_error if it cannot listen.
   ServedTraining(std::vector<HeldEngine> runs, const ServerOptions& server);
 
   using Tell = std::function<void(const MetricPoint& point, bool of_other)>;
 
-  // Until the run's steps are done or `enough` says so, which it is asked several times a second. Then everything is
-  // saved and the engines are the caller's again. Throws std::runtime_error when training failed.
+  // Trains until the run's steps are done or `enough`, polled several times a second, returns true. Then saves
+  // everything and returns the engines to the caller. Throws std::runtime_error if training failed.
   void train(const std::function<bool()>& enough, const Tell& tell,
              const std::function<void(const std::string&)>& complain);
 

@@ -46,14 +46,14 @@ void add_spreads(EventFile& events, const TensorsResult& inspection) {
   }
 }
 
-// ---- attention, drawn
+// ---- attention images
 
 #ifdef ATTNSCOPE_GUI
 
 constexpr int cell = 8;  // pixels
 constexpr int gap = 4;
 
-// The heads of a layer side by side, 0 dark and 1 bright.
+// The heads of a layer next to each other, 0 dark and 1 bright.
 struct LayerPicture {
   int width = 0, height = 0;
   std::vector<Color32> pixels;
@@ -108,7 +108,7 @@ void add_attention(EventFile&, TorchEngine&, const std::string&) {}
 
 // ---- the Projector
 
-// A tab or a line's end would begin another cell.
+// A tab or line break would start another cell.
 std::string cell_text(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');

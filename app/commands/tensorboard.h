@@ -9,9 +9,9 @@ namespace attnscope {
 
 class ProgressLine;
 
-// The open run as a log folder of TensorBoard: its curves, how every tensor and gradient is spread at every kept step,
-// the embedding for the Projector, and the attention of its pinned sentences (of `source`, where none is pinned), which
-// only a build with the window draws. The folder is made, and must be empty; throws FileError.
+// Exports the open run as a TensorBoard log folder: curves, histograms of every tensor and gradient at every recorded
+// step, the embedding for the Projector, and attention images of its pinned sentences (or of `source`; only in builds
+// with the window). Creates the folder, which must be empty; throws FileError.
 void export_tensorboard(TorchEngine& engine, const std::string& source, const std::filesystem::path& folder,
                         ProgressLine& line);
 

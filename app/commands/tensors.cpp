@@ -1,4 +1,4 @@
-// The tensors command: how weights, gradients, updates and activations are spread.
+// The tensors command: the distributions of weights, gradients, steps and activations.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -40,14 +40,14 @@ namespace {
 
 constexpr int exit_interrupted = 130;
 
-volatile std::sig_atomic_t interrupted = 0;  // a signal handler can reach nothing else
+volatile std::sig_atomic_t interrupted = 0;  // a signal handler can access nothing else
 
 void on_interrupt(int) {
   interrupted = 1;
 }
 
-// The run is saved, whatever ends it: Ctrl-C, the terminal that is closed, the program that read what we said. What the
-// parent has ignored (nohup) stays ignored.
+// The run is saved on Ctrl-C, when the terminal is closed, and when the reader of the output ends. Signals that the
+// parent ignored (nohup) stay ignored.
 void save_on_signals() {
   using kernels::on_signal;
   for (const int signal : {SIGINT, SIGTERM}) on_signal(signal, on_interrupt);
@@ -60,7 +60,7 @@ void stop_if_interrupted() {
   if (interrupted) throw Cancelled();
 }
 
-// One "key=value" of the option; returns the field.
+// Applies one "key=value" of the option; returns the field.
 const ConfigField& assign(Config& config, const std::string& assignment, const char* option = "--set") {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos) throw ConfigError(fmt::format("{} {}: expected key=value", option, assignment));
@@ -69,7 +69,7 @@ const ConfigField& assign(Config& config, const std::string& assignment, const c
   return config_field(key);
 }
 
-// What the run or checkpoint in the folder is made of, to be trained on: on its own corpus if it has one.
+// The configuration of the run or checkpoint in the folder, for further training; it keeps its corpus, if any.
 Config configuration_of(const std::string& folder, TorchEngine& engine) {
   engine.open_model(folder);
   Config config = engine.config();
@@ -99,7 +99,7 @@ Config configuration(const TrainOptions& options, TorchEngine& engine) {
   return config;
 }
 
-// Of the run beside it, which is like it but for what --compare names.
+// The configuration of the compared run: the same except for the fields of --compare.
 Config configuration_beside(const Config& config, const TrainOptions& options) {
   Config other = config;
   if (!options.pair.empty())
@@ -109,7 +109,7 @@ Config configuration_beside(const Config& config, const TrainOptions& options) {
   return other;
 }
 
-// A run resumed keeps its configuration, but for what may change while training.
+// A resumed run keeps its configuration, except for fields that may change during training.
 RunOpened resume(TorchEngine& engine, const std::string& folder, const TrainOptions& options,
                  const ProgressCallback& progress) {
   if (!options.config_file.empty() || !options.preset.empty() || !options.corpus.empty() || options.seed ||
@@ -161,7 +161,7 @@ std::string measured_text(const MetricPoint& point) {
   return fmt::format("{}", fmt::join(texts, " · "));
 }
 
-// Folders that were not there before, and in which nothing came to be, are none to leave behind.
+// Removes newly created folders that are still empty at the end.
 class NewFolders {
  public:
   // Each before those in it.
@@ -170,7 +170,7 @@ class NewFolders {
       if (!std::filesystem::exists(path)) paths_.push_back(path);
   }
   ~NewFolders() {
-    std::error_code ignored;  // not empty, most often
+    std::error_code ignored;  // usually "not empty"
     for (auto path = paths_.rbegin(); path != paths_.rend(); ++path) std::filesystem::remove(*path, ignored);
   }
   NewFolders(const NewFolders&) = delete;
@@ -180,20 +180,20 @@ class NewFolders {
   std::vector<std::filesystem::path> paths_;
 };
 
-// A run that is trained alone, or one of two that are trained in lockstep.
+// A run that is trained separately, or one of two in lockstep.
 struct TrainedRun {
-  const char* side = "";  // "a" or "b"; empty: it is alone
+  const char* side = "";  // "a" or "b"; empty: a separate run
   std::string folder;
-  std::optional<LockedRun> held = {};  // until it is saved there first
+  std::optional<LockedRun> held = {};  // until it is saved there for the first time
   std::shared_ptr<TorchEngine> engine = {};
 };
 
-// Of several ranks, the first one alone writes.
+// With several ranks, only the first one writes.
 bool writes(const Ranks* ranks) {
   return ranks == nullptr || ranks->is_first();
 }
 
-// In their folders, which are held if this process writes.
+// The runs in their folders, which are locked if this process writes.
 std::vector<TrainedRun> begun_runs(const TrainOptions& options, const std::shared_ptr<Ranks>& ranks) {
   std::vector<TrainedRun> runs;
   if (options.resume && is_comparison(options.out)) {
@@ -218,7 +218,7 @@ std::vector<TrainedRun> begun_runs(const TrainOptions& options, const std::share
   return runs;
 }
 
-// Every run with its model, in its folder.
+// Trains all runs with their models and folders.
 class TrainingLoop {
  public:
   TrainingLoop(const std::vector<TrainedRun>& runs, const TrainOptions& options, Ranks* ranks)
@@ -228,8 +228,8 @@ class TrainingLoop {
     steps_wanted_ = runs_.front().engine->steps_wanted();
   }
 
-  // Until the wanted steps are done, the minutes are over, or Ctrl-C. Throws LostRank, and Cancelled where Ctrl-C came
-  // while a rank was lost: there is no more to be learned then, but what was learned is there.
+  // Trains until the requested steps are done, the time is over, or Ctrl-C. Throws LostRank, and Cancelled after Ctrl-C
+  // while a rank was lost: training cannot continue then, but the progress so far is valid.
   void run(ProgressLine& line) {
     while (!over()) {
       const std::vector<Engine*> next = next_in_lockstep(engines_);
@@ -239,13 +239,13 @@ class TrainingLoop {
     }
   }
 
-  // The same, while others watch from elsewhere.
+  // The same, with remote viewers.
   void run_served(std::vector<HeldEngine> engines, const ServerOptions& server, ProgressLine& line) {
     if (over()) return;
     ServedTraining served(std::move(engines), server);
     try {
       served.train(
-          // Of several ranks the session says when all have ended.
+          // With several ranks the session reports when all have ended.
           [this] { return is_to_end() && ranks_ == nullptr; },
           [&](const MetricPoint& point, bool of_other) {
             report(of_other ? runs_.back() : runs_.front(), point, line);
@@ -263,7 +263,7 @@ class TrainingLoop {
     is_to_end();  // another rank may have been interrupted
   }
 
-  // Of the one that is behind.
+  // The lowest step of the runs.
   std::int64_t steps_done() const { return next_in_lockstep(engines_).front()->status().step; }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
@@ -294,13 +294,13 @@ class TrainingLoop {
               fmt::format("{}step {} of {} · {}", named, point.step, steps_wanted_, measured_text(point)));
   }
 
-  // The line of metrics.jsonl; of two runs with the side in front.
+  // The line of metrics.jsonl; for two runs, with the side in front.
   static std::string side_line(const TrainedRun& run, const MetricPoint& point) {
     const std::string line = metrics_line(point);
     return *run.side == '\0' ? line : fmt::format("{{\"side\":\"{}\",{}", run.side, line.substr(1));
   }
 
-  // A disk that is full costs no training: it goes on in memory, and what is due is saved later.
+  // A full disk does not stop training: it continues in memory, and saving is retried later.
   void checkpoint_if_due(TorchEngine& engine, ProgressLine& line) {
     try {
       if (engine.checkpoint_if_due()) checkpoint_failed_ = false;
@@ -324,7 +324,7 @@ class TrainingLoop {
   bool over() const { return steps_done() >= steps_wanted_ || is_to_end(); }
   bool out_of_time() const { return options_.minutes > 0 && seconds() >= options_.minutes * 60; }
 
-  // All ranks end after the same update, whichever was told to.
+  // All ranks end after the same step, whichever received the request.
   bool is_to_end() const {
     using Ending = Ranks::Ending;
     Ending why = interrupted ? Ending::interrupted : out_of_time() ? Ending::enough : Ending::none;
@@ -344,15 +344,15 @@ class TrainingLoop {
 
   const std::vector<TrainedRun>& runs_;
   const TrainOptions& options_;
-  Ranks* ranks_;  // null: it trains alone
+  Ranks* ranks_;  // null: no ranks
   std::vector<Engine*> engines_;
   std::int64_t first_ = 0;
   std::int64_t steps_wanted_ = 0;
   Clock::time_point begin_ = Clock::now();
-  bool checkpoint_failed_ = false;  // and that has been said
+  bool checkpoint_failed_ = false;  // and that has been reported
 };
 
-// The models, made or opened; the second shares what it can with the first.
+// Creates or opens the models; the second shares what it can with the first.
 std::vector<RunOpened> open_all(std::vector<TrainedRun>& runs, const TrainOptions& options,
                                 const ProgressCallback& progress) {
   std::vector<RunOpened> opened;
@@ -389,7 +389,7 @@ void say_what_begins(const TrainedRun& run, const RunOpened& opened, const Ranks
     tell("initialized with the weights of {}", from);
 }
 
-// What every rank has of itself, and must have as rank 0 has it: sums over unlike runs would be of nothing.
+// Checks that all ranks have the same data as rank 0: sums over different runs would be meaningless.
 void check_alike(Ranks& ranks, const TorchEngine& engine) {
   std::uint64_t hash = fnv1a(fmt::format("{} {}", engine.steps_done(), engine.tokenizer().vocab_size()));
   if (engine.corpus() != nullptr) hash = fnv1a(engine.corpus()->hash, hash);
@@ -398,13 +398,13 @@ void check_alike(Ranks& ranks, const TorchEngine& engine) {
     if (!may_differ && (field.key.starts_with("training.") || field.key.starts_with("model.")))
       hash = fnv1a(field_text(engine.config(), field), hash);
   }
-  const auto own = static_cast<double>(hash >> 11U);  // as many bits as a double keeps
+  const auto own = static_cast<double>(hash >> 11U);  // as many bits as a double represents exactly
   std::array<double, 1> first{ranks.is_first() ? own : 0};
   ranks.sum(first);
   if (first[0] != own) throw RanksError("its corpus, configuration or step differs from that of rank 0");
 }
 
-// Trains. What has been learned when a rank is lost is saved as what was when Ctrl-C came, but not all that was wanted.
+// Trains. If a rank is lost, the progress is saved as after Ctrl-C, but the run is incomplete.
 int status_after(const std::function<void()>& training, ProgressLine& line, const Ranks* ranks) {
   try {
     training();
@@ -412,7 +412,7 @@ int status_after(const std::function<void()>& training, ProgressLine& line, cons
   } catch (const LostRank& error) {
     line.clear();
     say("attnscope: rank {}: {}", ranks->rank(), error.what());
-  } catch (const Cancelled&) {  // by the launcher, which says whom it has lost
+  } catch (const Cancelled&) {  // by the launcher, which names the lost rank
   }
   return 1;
 }
@@ -464,7 +464,7 @@ int train_runs(const TrainOptions& options, const std::shared_ptr<Ranks>& ranks)
   line.clear();
   if (!keeps) return status;
   for (const TrainedRun& run : runs) {
-    record_pinned(*run.engine, {}, {});  // so that the history ends where the run does
+    record_pinned(*run.engine, {}, {});  // so that the history ends at the run's last step
     run.engine->save_run(run.folder);
     if (options.no_optimizer && status == 0) std::filesystem::remove(RunFolder{run.folder}.optimizer());
   }
@@ -486,7 +486,8 @@ int train(const TrainOptions& options) {
     throw ConfigError(
         "--allow-control: training on several ranks cannot be controlled; other windows can only watch it (--serve)");
   }
-  if (!options.serve.empty()) remote_address(options.serve);  // which is wrong for all ranks, and said once
+  // reports an invalid address once instead of in every rank
+  if (!options.serve.empty()) remote_address(options.serve);
   if (!place && options.ranks > 1) {
     check_ranks_supported();
     return launch_ranks(static_cast<int>(options.ranks));

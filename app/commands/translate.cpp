@@ -20,17 +20,17 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t longest_line = 1 << 20;  // bytes; nobody writes more into one, and its pieces take far more room
+constexpr std::size_t longest_line = 1 << 20;  // bytes; real lines are shorter, and tokens take far more memory
 
-// One run, and lines to be translated or, by a language model, continued.
+// One run, and the lines to translate or, with a language model, to continue.
 class Writer {
  public:
   Writer(TorchEngine& engine, const TranslateOptions& options) : engine_(engine), options_(options) {
     if (options.sample) sampler_.emplace(options.sampling);
   }
 
-  // The pieces of a line as the model is given them. Nothing where there is nothing to translate, and where the line
-  // cannot be read, which is said.
+  // The token ids of a line as the model's input. Empty if there is nothing to translate, or if the line cannot be
+  // tokenized, which is reported.
   std::optional<std::vector<int>> read(const std::string& line, std::int64_t number) const {
     if (line.size() > longest_line) {
       say("line {}: longer than {} bytes, left empty", number, longest_line);
@@ -50,7 +50,7 @@ class Writer {
     return std::move(pair->source);
   }
 
-  // `tree`, where given, becomes what the beam considered; a sample has none.
+  // `tree`, if not null, receives the beam's search tree; samples have none.
   std::vector<Hypothesis> write(const std::vector<int>& source, SearchTree* tree = nullptr) {
     const SearchOptions search{
         .beam = options_.beam, .length_penalty = options_.length_penalty, .limit = options_.limit};
@@ -124,10 +124,11 @@ class Writer {
 
   TorchEngine& engine_;
   const TranslateOptions& options_;
-  std::optional<Sampler> sampler_;  // one for all lines: the same line twice is drawn twice
+  std::optional<Sampler> sampler_;  // shared by all lines, so that repeated lines give different samples
 };
 
-// The next line of stdin, without a byte order mark; false at the end. Of one that is too long little more is kept.
+// Reads the next line of stdin, without a byte order mark; false at the end. Of an overlong line only the beginning is
+// stored.
 bool next_line(std::string& line, std::int64_t number) {
   line.clear();
   int c = std::cin.get();

@@ -11,9 +11,9 @@ namespace attnscope {
 
 namespace {
 
-// More areas cut what is drawn anew closer, and make every command of the frame as many.
+// More areas fit the changes more closely, but multiply the frame's draw commands.
 constexpr std::size_t most_areas = 8;
-// Two areas are one when that is no more pixels to draw than this share above both.
+// Two areas are merged if that adds no more than this factor of pixels.
 constexpr double worth_joining = 1.15;
 
 double size_of(const PixelArea& area) {
@@ -32,7 +32,7 @@ bool belong_together(const PixelArea& a, const PixelArea& b) {
   return !common(a, b).empty() || size_of(around(a, b)) <= worth_joining * (size_of(a) + size_of(b));
 }
 
-// Few areas that cover what was added, and do not overlap.
+// A few non-overlapping areas that cover everything added.
 class Areas {
  public:
   void add(PixelArea area) {
@@ -42,7 +42,7 @@ class Areas {
         ++i;
         continue;
       }
-      area = around(take(i), area);  // larger now, it may reach those that it did not reach before
+      area = around(take(i), area);  // the larger area may now overlap others
       i = 0;
     }
     areas_.push_back(area);
@@ -58,7 +58,7 @@ class Areas {
     return area;
   }
 
-  // The two that cost the fewest pixels more as one.
+  // Merges the two areas that cost the fewest additional pixels.
   void join_nearest() {
     std::size_t first = 0, second = 1;
     double least = std::numeric_limits<double>::max();
@@ -76,7 +76,7 @@ class Areas {
   std::vector<PixelArea> areas_;
 };
 
-// How many of two sequences are the same at their beginnings, and how many of the rest at their ends.
+// The lengths of the common prefix and, of the rest, the common suffix of two sequences.
 template <typename Same>
 std::pair<std::size_t, std::size_t> same_ends(std::size_t before, std::size_t now, const Same& same) {
   const std::size_t most = std::min(before, now);
@@ -92,7 +92,8 @@ PixelArea framebuffer_of(const ImDrawData& data) {
           static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y)};
 }
 
-// The pixels that Dear ImGui's OpenGL backend lets a command reach: its rounding, so that no pixel is gained or lost.
+// The pixels that Dear ImGui's OpenGL backend clips a command to, with the same rounding, so that no pixel is gained or
+// lost.
 PixelArea clip_of(const ImDrawCmd& command, const ImDrawData& data) {
   const ImVec2 scale = data.FramebufferScale;
   const float left = (command.ClipRect.x - data.DisplayPos.x) * scale.x;
@@ -100,15 +101,15 @@ PixelArea clip_of(const ImDrawCmd& command, const ImDrawData& data) {
   const float right = (command.ClipRect.z - data.DisplayPos.x) * scale.x;
   const float bottom = (command.ClipRect.w - data.DisplayPos.y) * scale.y;
   const PixelArea all = framebuffer_of(data);
-  const int low = static_cast<int>(static_cast<float>(all.bottom) - bottom);  // from below, as OpenGL counts
+  const int low = static_cast<int>(static_cast<float>(all.bottom) - bottom);  // from the bottom, as in OpenGL
   const PixelArea clip{static_cast<int>(left), all.bottom - low - static_cast<int>(bottom - top),
                        static_cast<int>(left) + static_cast<int>(right - left), all.bottom - low};
   return common(clip, all);
 }
 
-// What the same rounding makes `area` again.
+// The clip rectangle that the same rounding maps to `area`.
 ImVec4 clip_rect_of(const PixelArea& area, const ImDrawData& data) {
-  constexpr float within = 0.01F;  // whatever the division does to the last digit
+  constexpr float within = 0.01F;  // absorbs rounding errors of the division
   const ImVec2 scale = data.FramebufferScale;
   return {(static_cast<float>(area.left) + within) / scale.x + data.DisplayPos.x,
           (static_cast<float>(area.top) - 2 * within) / scale.y + data.DisplayPos.y,
@@ -116,7 +117,7 @@ ImVec4 clip_rect_of(const PixelArea& area, const ImDrawData& data) {
           (static_cast<float>(area.bottom) - within) / scale.y + data.DisplayPos.y};
 }
 
-// From Dear ImGui 1.92 on a texture may still have to be made, or changed, before the frame is drawn with it.
+// From Dear ImGui 1.92 on a texture may have to be created or updated before the frame is drawn.
 bool textures_stand([[maybe_unused]] const ImDrawData& data) {
 #if IMGUI_VERSION_NUM >= 19200
   return data.Textures == nullptr || std::ranges::all_of(*data.Textures, [](const ImTextureData* texture) {
@@ -129,12 +130,12 @@ bool textures_stand([[maybe_unused]] const ImDrawData& data) {
 
 }  // namespace
 
-// Of one frame with the one before.
+// Compares one frame with the previous one.
 class Comparison {
  public:
   Comparison(const ImDrawData& data, const std::set<TextureId>& redrawn) : data_(data), redrawn_(redrawn) {}
 
-  // A window that was not there, or is no more, differs as a whole.
+  // A window that appeared or disappeared differs completely.
   void compare(const std::vector<Damage::List>& before, const std::vector<Damage::List>& now) {
     const auto [first, last] = same_ends(before.size(), now.size(),
                                          [&](std::size_t i, std::size_t j) { return before[i].name == now[j].name; });
@@ -197,7 +198,7 @@ class Comparison {
 
   void add_all(const Triangles& triangles) { add(triangles, 0, triangles.count()); }
 
-  // A rectangle is two triangles, and a line of text many: those that follow each other closely are one area.
+  // A rectangle is two triangles, and a line of text is many: adjacent triangles form one area.
   void add(const Triangles& triangles, std::size_t begin, std::size_t end) {
     PixelArea run;
     for (std::size_t i = begin; i < end; ++i) {
@@ -254,7 +255,7 @@ std::vector<PixelArea> Damage::since_last(const ImDrawData& data, const std::set
 
 namespace {
 
-// The command's triangles that reach into the area.
+// Adds the command's triangles that touch the area.
 void add_reaching(const ImDrawList& list, const ImDrawCmd& command, const ImVec4& area, ImVector<ImDrawIdx>& indices) {
   const ImDrawVert* vertices = list.VtxBuffer.Data + command.VtxOffset;
   const ImDrawIdx* end = list.IdxBuffer.Data + command.IdxOffset + command.ElemCount;
@@ -283,7 +284,7 @@ void limit_to(ImDrawList& list, const ImDrawData& data, const std::vector<PixelA
   }
   list.CmdBuffer.swap(commands);
   list.IdxBuffer.swap(indices);
-  if (list.CmdBuffer.empty()) list.VtxBuffer.resize(0);  // else the backend would send them to the GPU
+  if (list.CmdBuffer.empty()) list.VtxBuffer.resize(0);  // otherwise the backend would upload them to the GPU
 }
 
 }  // namespace

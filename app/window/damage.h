@@ -1,5 +1,5 @@
-// What of the window differs from the frame before. Under software OpenGL most of a frame's time goes into its pixels:
-// those that would come out as they are need not be drawn again.
+// Finds the changed areas between two frames. With software OpenGL, rasterization takes most of a frame's time, so
+// unchanged pixels are not redrawn.
 #pragma once
 
 #include <imgui.h>
@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-// Pixels of a framebuffer, counted from its upper left corner; right and bottom are outside.
+// Pixels of a framebuffer, from its upper left corner; right and bottom are exclusive.
 struct PixelArea {
   int left = 0, top = 0, right = 0, bottom = 0;
 
@@ -20,14 +20,14 @@ struct PixelArea {
   bool operator==(const PixelArea&) const = default;
 };
 
-// Compares every frame with the one before, triangle by triangle.
+// Compares every frame with the previous one, triangle by triangle.
 class Damage {
  public:
-  // Where `data` draws something else than the frame that was given last, or draws with one of the textures `redrawn`:
-  // few areas that do not overlap. Everything at first, and when the framebuffer has another size.
+  // The areas in which `data` differs from the previous frame, or uses one of the textures `redrawn`: a few
+  // non-overlapping areas. Everything for the first frame, and after the framebuffer's size changed.
   std::vector<PixelArea> since_last(const ImDrawData& data, const std::set<TextureId>& redrawn);
 
-  // The next frame differs everywhere: what it is drawn on, or with, has changed.
+  // Marks the next frame as completely changed, because its target or resources changed.
   void forget() { lists_.clear(); }
 
  private:
@@ -36,7 +36,7 @@ class Damage {
     TextureId texture = {};
     std::size_t first_vertex = 0, first_index = 0, triangles = 0;
   };
-  // What one of Dear ImGui's windows drew.
+  // The draw list of one Dear ImGui window.
   struct List {
     std::string name;
     std::vector<Command> commands;
@@ -47,13 +47,13 @@ class Damage {
   static void copy(const ImDrawList& from, const ImDrawData& data, List& to);
 
   std::vector<List> lists_;
-  std::vector<List> now_;  // scratch, kept for its memory
+  std::vector<List> now_;  // scratch, reused to avoid allocations
   PixelArea framebuffer_;
 
   friend class Comparison;
 };
 
-// Leaves of `data` the triangles that reach into the areas, which must not overlap, and clips them there.
+// Reduces `data` to the triangles that touch the areas, which must not overlap, clipped to them.
 void limit_to(ImDrawData& data, const std::vector<PixelArea>& areas);
 
 }  // namespace attnscope

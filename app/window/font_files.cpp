@@ -25,7 +25,7 @@ struct ConfigDeleter {
 };
 using FontConfig = std::unique_ptr<FcConfig, ConfigDeleter>;
 
-// The file of the family's upright face of that weight; empty if fontconfig offers another family in its place.
+// The file of the family's upright face of that weight; empty if fontconfig substitutes another family.
 std::string font_path(FcConfig* config, const char* family, int weight) {
   const Pattern wanted(FcPatternCreate());
   FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>(family));
@@ -46,7 +46,7 @@ std::string font_path(FcConfig* config, const char* family, int weight) {
   return reinterpret_cast<const char*>(text);
 }
 
-// The bytes of the first family that is there.
+// The bytes of the first available family.
 std::string font_bytes(FcConfig* config, std::initializer_list<const char*> families, int weight) {
   for (const char* family : families) {
     const std::string path = font_path(config, family, weight);
@@ -54,7 +54,7 @@ std::string font_bytes(FcConfig* config, std::initializer_list<const char*> fami
     try {
       return read_file(path, largest_font);
     } catch (const FileError&) {
-      continue;  // fontconfig's cache may name a file that has gone since
+      continue;  // fontconfig's cache may name a deleted file
     }
   }
   return {};
@@ -77,7 +77,7 @@ struct CharSetDeleter {
 };
 using CharSet = std::unique_ptr<FcCharSet, CharSetDeleter>;
 
-// The font that fontconfig holds to be the best for that sign; null: none has it.
+// The best font for that glyph according to fontconfig; null: none has it.
 Pattern font_with(FcConfig* config, char32_t sign) {
   const CharSet set(FcCharSetCreate());
   FcCharSetAddChar(set.get(), sign);
@@ -106,7 +106,7 @@ std::string file_of(const Pattern& font) {
   }
 }
 
-// Takes out of `signs` what the font has.
+// Removes the font's glyphs from `signs`.
 ScriptFont taken_from(const Pattern& font, std::set<char32_t>& signs) {
   ScriptFont script{file_of(font), {}};
   FcCharSet* has = nullptr;

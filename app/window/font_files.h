@@ -1,4 +1,4 @@
-// The fonts of the system, found with fontconfig.
+// System fonts, found with fontconfig.
 #pragma once
 
 #include <set>
@@ -8,14 +8,14 @@
 
 namespace attnscope {
 
-// Inter for text and JetBrains Mono for tokens and numbers, or DejaVu where they are missing. What cannot be found is
-// left empty, and Dear ImGui's own font takes its place.
+// Inter for text and JetBrains Mono for tokens and numbers, or DejaVu if they are missing. Fonts that cannot be found
+// are left empty, and Dear ImGui's own font is used.
 FontFiles find_fonts();
 
-// Fonts that have those signs, as few as do; signs that no font has are in none of them.
+// The fewest fonts that cover these glyphs; glyphs that no font has are omitted.
 std::vector<ScriptFont> find_script_fonts(std::set<char32_t> signs);
 
-// DejaVu alone: pictures must not change with what else is installed.
+// Only DejaVu: pictures must not depend on other installed fonts.
 FontFiles find_pinned_fonts();
 
 }  // namespace attnscope

@@ -10,10 +10,10 @@
 namespace attnscope {
 namespace {
 
-// Long enough to switch to another workspace and back without drawing everything anew.
+// Long enough to switch to another workspace and back without redrawing everything.
 constexpr std::uint64_t kept_frames = 240;
 
-// Places of a shared texture. What is larger than the largest has a texture of its own.
+// Slot sizes of shared textures. Larger pictures have their own texture.
 constexpr int small_place = 64, large_place = 128, shared_columns = 8;
 
 unsigned make_texture(int width, int height) {
@@ -22,18 +22,18 @@ unsigned make_texture(int width, int height) {
   glBindTexture(GL_TEXTURE_2D, name);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-  // Between pixels the edge must not take the colour of the opposite edge.
+  // Interpolation at an edge must not blend in the color of the opposite edge.
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
   glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
   return name;
 }
 
-// Of a pixel: where the middle of one of the screen's lies on a picture's edge, the picture beside it in the texture
+// Fraction of a pixel: if the center of a screen pixel lies on a picture's edge, the neighboring picture in the texture
 // must not show.
 constexpr float inward = 1.0F / 1024;
 
-// Dear ImGui's texture identifiers are pointers before 1.92 and integers after.
+// Dear ImGui's texture identifiers are pointers before 1.92 and integers afterwards.
 TextureId texture_id(unsigned name) {
   return (TextureId)(std::uintptr_t)name;
 }  // NOLINT
@@ -57,7 +57,7 @@ TexturePart GlTextures::texture(std::uint64_t key, std::uint64_t version, int wi
   return part_of(entry);
 }
 
-// An empty one for pictures of that size.
+// A texture with a free slot for pictures of that size.
 GlTextures::Sheet GlTextures::sheet_for(int width, int height, Sharing sharing) {
   const int side = std::max(width, height);
   if (sharing == Sharing::alone || side > large_place) return {width, height, 1, {0}};
@@ -67,7 +67,7 @@ GlTextures::Sheet GlTextures::sheet_for(int width, int height, Sharing sharing) 
   return sheet;
 }
 
-// Finds the entry a place of its new size.
+// Assigns the entry a slot of its new size.
 void GlTextures::settle(Entry& entry, int width, int height, Sharing sharing) {
   if (entry.sheet != 0) leave(entry);
   entry.width = width;

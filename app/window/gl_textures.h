@@ -1,4 +1,4 @@
-// Pictures of numbers on the GPU. Thumbnails share textures: beginning a draw call with another one takes longer than
+// Heat maps as GPU textures. Thumbnails share textures, because switching textures between draw calls takes longer than
 // drawing a thumbnail.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace attnscope {
 
-// Needs a current OpenGL context from its first picture to its destruction.
+// Needs a current OpenGL context from the first picture to the destructor.
 class GlTextures : public TextureStore {
  public:
   GlTextures() = default;
@@ -23,24 +23,24 @@ class GlTextures : public TextureStore {
                       const Fill& fill) override;
   void end_frame() override;
 
-  // The textures that were made or changed in this frame.
+  // The textures that were created or changed in this frame.
   const std::set<TextureId>& redrawn() const { return redrawn_; }
 
  private:
-  // A texture of columns × columns places of one size.
+  // A texture with columns × columns slots of one size.
   struct Sheet {
     int width = 0;
     int height = 0;
     int columns = 1;
-    std::set<int> free;  // places
+    std::set<int> free;  // slots
   };
   struct Entry {
-    unsigned sheet = 0;  // OpenGL's name of it
+    unsigned sheet = 0;  // OpenGL texture name
     int place = 0;
     std::uint64_t version = 0;
     int width = 0;
     int height = 0;
-    std::uint64_t asked = 0;  // the frame that last asked for it
+    std::uint64_t asked = 0;  // the last frame that used it
   };
 
   static Sheet sheet_for(int width, int height, Sharing sharing);
@@ -49,10 +49,10 @@ class GlTextures : public TextureStore {
   void send(const Entry& entry, const Fill& fill);
   TexturePart part_of(const Entry& entry) const;
 
-  std::map<unsigned, Sheet> sheets_;  // by OpenGL's names
+  std::map<unsigned, Sheet> sheets_;  // by OpenGL texture name
   std::map<std::uint64_t, Entry> entries_;
   std::set<TextureId> redrawn_;
-  std::vector<std::uint32_t> pixels_;  // scratch, kept for its memory
+  std::vector<std::uint32_t> pixels_;  // scratch, reused to avoid allocations
   std::uint64_t frame_ = 0;
 };
 

@@ -31,7 +31,7 @@ constexpr const char* without_display =
       fmt::format("{}: {}; {}", what, reason == nullptr ? "no reason given" : reason, without_display));
 }
 
-// GLFW names keys by where they are on a US keyboard; Ctrl+A is the key that has an A on it. Dear ImGui's own backend
+// GLFW names keys by their position on a US keyboard, but Ctrl+A means the key labeled A. Dear ImGui's own backend
 // translates from 1.87 on.
 int key_by_label(int key, int scancode) {
   if (key < GLFW_KEY_SPACE || key > GLFW_KEY_GRAVE_ACCENT) return key;
@@ -49,12 +49,12 @@ int key_by_label(int key, int scancode) {
   return key;
 }
 
-// ---- a display that goes away
+// ---- loss of the display
 
-volatile bool display_lost = false;  // Xlib may find out on any thread
+volatile bool display_lost = false;  // Xlib may detect it on any thread
 
-// Xlib ends the process when its server is gone, wherever it notices; nothing could be saved then. Its functions are
-// found where GLFW has loaded them: there are none on Wayland, and older ones cannot be told not to end the process.
+// Xlib terminates the process when its server is gone, so nothing could be saved. Its functions are looked up where
+// GLFW loaded them: Wayland has none, and older versions cannot be prevented from exiting.
 void outlive_display() {
   using Display = void*;
   using ErrorHandler = int (*)(Display);
@@ -101,7 +101,7 @@ struct GlfwWindow::Events {
 
   static void queue_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
     input(window);
-    if (key != GLFW_KEY_UNKNOWN && action != GLFW_REPEAT)  // Dear ImGui repeats by itself
+    if (key != GLFW_KEY_UNKNOWN && action != GLFW_REPEAT)  // Dear ImGui generates repeats itself
       of(window).queue_.push({.key = InputQueue::Key{key_by_label(key, scancode), scancode, action, mods}});
   }
 
@@ -140,7 +140,7 @@ Area work_area(GLFWmonitor* monitor) {
   return area;
 }
 
-// What fits on the screen; a window larger than it would hide its edges where no window manager helps.
+// Limits the size to the screen: without a window manager, the edges of a larger window would be unreachable.
 WindowPlace fitting(WindowPlace wanted) {
   const Area area = work_area(glfwGetPrimaryMonitor());
   if (area.width <= 0 || area.height <= 0) return wanted;
@@ -149,7 +149,7 @@ WindowPlace fitting(WindowPlace wanted) {
   return wanted;
 }
 
-// A screen may be gone since: the window would open where nobody can reach it.
+// A screen may have been disconnected since: the window would open out of reach.
 bool is_on_a_screen(WindowPlace::Point point) {
   int count = 0;
   GLFWmonitor** monitors = glfwGetMonitors(&count);
@@ -200,7 +200,7 @@ GlfwWindow::InputConnection::~InputConnection() {
 #if IMGUI_VERSION_NUM < 18700
 
 void GlfwWindow::begin_frame() {
-  // What the last frame's text field asks for the next one; WantTextInput itself is a frame older.
+  // The next frame's text input state; WantTextInput itself is one frame older.
   const bool typing = ImGui::GetCurrentContext()->WantTextInputNextFrame == 1;
   const InputQueue::Frame frame = queue_.take(typing);
   feed(frame);
@@ -215,7 +215,7 @@ void GlfwWindow::feed(const InputQueue::Frame& frame) {
   for (const unsigned character : frame.characters) ImGui_ImplGlfw_CharCallback(window_, character);
 }
 
-// The backend asks how the buttons stand now; what counts is how they stood, and where the mouse was then.
+// The backend reads the current button state; this restores the state and mouse position of the queued events.
 void GlfwWindow::feed_buttons(const InputQueue::Frame& frame) {
   ImGuiIO& io = ImGui::GetIO();
   if (frame.button) {
@@ -229,7 +229,7 @@ void GlfwWindow::feed_buttons(const InputQueue::Frame& frame) {
 
 void GlfwWindow::begin_frame() {
   ImGui_ImplGlfw_NewFrame();
-  // Over the frame that a Wayland desktop has us draw, the mouse is said to be where it left the picture.
+  // Over the window decorations that we draw on Wayland, the mouse is reported where it left the content area.
   const bool is_there = glfwGetWindowAttrib(window_, GLFW_HOVERED) == GLFW_TRUE || ImGui::IsAnyMouseDown();
   if (!is_there) feed_mouse(ImGui::GetIO(), {-FLT_MAX, -FLT_MAX});
 }
@@ -279,7 +279,7 @@ bool GlfwWindow::visible() const {
   return width > 0 && height > 0 && glfwGetWindowAttrib(window_, GLFW_ICONIFIED) == 0;
 }
 
-// Where the framebuffer is finer than the window's coordinates (Wayland), Dear ImGui scales by that itself.
+// If the framebuffer is finer than window coordinates (Wayland), Dear ImGui scales accordingly itself.
 float GlfwWindow::content_scale() const {
   float scale = 1;
   glfwGetWindowContentScale(window_, &scale, nullptr);
@@ -332,7 +332,7 @@ WindowPlace GlfwWindow::place() const {
   WindowPlace::Point corner;
   glfwGetWindowPos(window_, &corner.x, &corner.y);
   place.corner.reset();
-  if (glfwGetError(nullptr) == GLFW_NO_ERROR) place.corner = corner;  // Wayland does not tell
+  if (glfwGetError(nullptr) == GLFW_NO_ERROR) place.corner = corner;  // not available on Wayland
   return place;
 }
 

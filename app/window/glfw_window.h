@@ -1,4 +1,4 @@
-// The window of the desktop: GLFW and its events, with Dear ImGui's input fed from them.
+// The desktop window: GLFW, and its events as Dear ImGui input.
 #pragma once
 
 #include <array>
@@ -13,17 +13,17 @@ struct GLFWwindow;
 
 namespace attnscope {
 
-// One at a time.
+// Only one instance at a time.
 class GlfwWindow {
  public:
-  // Opens the window and makes its OpenGL context current. Throws std::runtime_error saying why it cannot and what
-  // works without a display.
+  // Opens the window and makes its OpenGL context current. Throws std::runtime_error with the reason and the features
+  // that work without a display.
   explicit GlfwWindow(const WindowPlace& place);
   ~GlfwWindow();
   GlfwWindow(const GlfwWindow&) = delete;
   GlfwWindow& operator=(const GlfwWindow&) = delete;
 
-  // Events go to the present Dear ImGui context as long as this stands.
+  // Forwards events to the current Dear ImGui context while it lives.
   class InputConnection {
    public:
     explicit InputConnection(GlfwWindow& window);
@@ -32,32 +32,32 @@ class GlfwWindow {
     InputConnection& operator=(const InputConnection&) = delete;
   };
 
-  // Tells Dear ImGui the size, the time passed and the input since the last frame. Needs an InputConnection.
+  // Passes the size, the elapsed time and the input since the last frame to Dear ImGui. Needs an InputConnection.
   void begin_frame();
   void show_frame();
 
-  // Until an event or wake(), at most that many seconds.
+  // Waits for an event or wake(), at most that many seconds.
   void wait(double seconds);
   // May be called from any thread.
   static void wake();
   static double now();
 
-  // What happened since the last call.
+  // True if there was input since the last call.
   bool take_input();
   std::vector<std::string> take_dropped();
 
   bool close_asked() const;
-  // The display has gone (X11). What is left to do must not ask it for anything: neither this window nor OpenGL may be
-  // used any more, nor be closed.
+  // The display connection is lost (X11). From now on neither this window nor OpenGL may be used, nor the window be
+  // closed.
   bool lost() const;
-  bool visible() const;  // neither iconified nor without size
+  bool visible() const;  // neither iconified nor of size zero
   float content_scale() const;
   void set_title(const std::string& title);
   void set_fullscreen(bool wanted);
   void hide();
-  void show();  // and is no longer asked to close
+  void show();  // also clears the close request
 
-  // Of a window that is shown. Its size as it was not maximized is known only if it has not been since it was opened.
+  // Call while the window is visible. The unmaximized size is known only if it was not maximized since it was opened.
   WindowPlace place() const;
 
  private:
@@ -65,7 +65,7 @@ class GlfwWindow {
     Library();
     ~Library();
   };
-  struct Events;  // the callbacks GLFW calls
+  struct Events;  // the GLFW callbacks
 
   void feed(const InputQueue::Frame& frame);
   void feed_buttons(const InputQueue::Frame& frame);
@@ -74,11 +74,11 @@ class GlfwWindow {
   GLFWwindow* window_ = nullptr;
   bool input_ = true;
   InputQueue queue_;
-  std::array<bool, 3> buttons_{};  // that are down, as far as the queue has been taken
+  std::array<bool, 3> buttons_{};  // buttons held down, according to the queue entries taken so far
   std::vector<std::string> dropped_;
   WindowPlace opened_;
   bool fullscreen_ = false;
-  int restored_[4] = {0, 0, 0, 0};  // position and size before going full-screen
+  int restored_[4] = {0, 0, 0, 0};  // position and size before full-screen
 };
 
 }  // namespace attnscope

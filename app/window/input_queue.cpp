@@ -6,15 +6,15 @@
 namespace attnscope {
 namespace {
 
-// GLFW's numbers.
+// GLFW's constants.
 constexpr int release = 0;
 constexpr int control_alt_super = 2 | 4 | 8;
-constexpr std::array keys_that_leave = {256, 257, 258, 335};  // Escape, Enter, Tab, Enter of the keypad
+constexpr std::array keys_that_leave = {256, 257, 258, 335};  // Escape, Enter, Tab, keypad Enter
 
-// These and shortcuts move the keyboard with a frame or two of delay, and so long `typing` is not to be relied on.
+// These keys and shortcuts move the focus one or two frames later; until then `typing` is unreliable.
 constexpr int frames_to_settle = 3;
 
-// Makes a letter, and does nothing else in a text field.
+// True for keys that only enter a character in a text field.
 bool is_letter(const InputQueue::Key& key) {
   const bool printable = (key.key >= 32 && key.key <= 162) || (key.key >= 320 && key.key <= 334);
   return printable && (key.mods & control_alt_super) == 0;
@@ -54,11 +54,11 @@ InputQueue::Frame InputQueue::take(bool typing) {
 bool InputQueue::takes(const Frame& frame, const Event& event, bool typing) const {
   if (frame.button) return false;
   if (event.button) return frame.keys.empty() && frame.characters.empty() && settling_ == 0;
-  // A release in the frame of its press would undo it unseen.
+  // A release in the same frame as its press would cancel it.
   if (event.key && event.key->action == release) return !pressed_in(frame) || !down_.contains(event.key->key);
   if (settling_ > 0) return false;
-  if (typing && event.key && is_letter(*event.key)) return true;  // its character is what counts
-  if (typing) return !pressed_in(frame);                          // what is typed after a key comes after it
+  if (typing && event.key && is_letter(*event.key)) return true;  // its character event suffices
+  if (typing) return !pressed_in(frame);                          // characters typed after a key must follow it
   return !event.key || !released_in(frame, event.key->key);
 }
 

@@ -1,7 +1,6 @@
-// Keys, letters and mouse buttons in the order in which they came, on their way to a Dear ImGui that has no such queue
-// (before 1.87): it sees only how things stand when a frame begins. A key pressed and released between two slow frames
-// would be lost to it, what is typed after Ctrl+A would come before it, and a click would overtake the letters typed
-// before it, the rest of which would then be commands.
+// Queues keys, characters and mouse buttons in order for Dear ImGui before 1.87, which only sees the state at the start
+// of a frame. Without it, a key pressed and released between two slow frames would be lost, text typed after Ctrl+A
+// would precede it, and a click would overtake earlier letters, so that the rest of them would act as shortcuts.
 #pragma once
 
 #include <deque>
@@ -13,7 +12,7 @@ namespace attnscope {
 
 class InputQueue {
  public:
-  // As GLFW tells them.
+  // With GLFW's values.
   struct Key {
     int key = 0;
     int scancode = 0;
@@ -23,16 +22,16 @@ class InputQueue {
   struct Button {
     int button = 0;
     bool down = false;
-    double x = 0;  // where it happened
+    double x = 0;  // position of the event
     double y = 0;
   };
-  struct Event {  // one of them
+  struct Event {  // exactly one is set
     std::optional<Key> key = {};
     std::optional<Button> button = {};
     unsigned character = 0;
   };
 
-  // What one frame is given. Dear ImGui takes the characters before the keys.
+  // The input of one frame. Dear ImGui processes characters before keys.
   struct Frame {
     std::vector<Key> keys;
     std::vector<unsigned> characters;
@@ -42,8 +41,8 @@ class InputQueue {
   void push(const Event& event) { events_.push_back(event); }
   bool empty() const { return events_.empty(); }
 
-  // For the frame that begins now. `typing`: a text field has the keyboard. All letters that go into it come at once,
-  // without the keys that made them; whatever may move the keyboard elsewhere ends the frame.
+  // The input of the frame that begins now. `typing`: a text field has the keyboard focus. All letters typed into it
+  // are delivered together, without their key events; anything that may move the focus ends the frame.
   Frame take(bool typing);
 
  private:
@@ -51,8 +50,8 @@ class InputQueue {
   void take(Frame& frame, const Event& event, bool typing);
 
   std::deque<Event> events_;
-  std::set<int> down_;  // keys of which Dear ImGui knows
-  int settling_ = 0;    // frames until the keyboard is where a key has sent it
+  std::set<int> down_;  // keys that are down for Dear ImGui
+  int settling_ = 0;    // frames until the focus has moved as a key requested
 };
 
 }  // namespace attnscope

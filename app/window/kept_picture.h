@@ -1,18 +1,18 @@
-// The picture of the frame before, for the next one to change.
+// Retains the previous frame's picture, so that the next frame only redraws changes.
 #pragma once
 
 namespace attnscope {
 
-// OpenGL's names.
+// OpenGL object names.
 struct Framebuffer {
   unsigned name = 0, color = 0;
 };
 
-// Made and bound, of 8 bits a colour. Throws std::runtime_error.
+// Creates and binds it, with 8 bits per color. Throws std::runtime_error.
 Framebuffer make_framebuffer(int width, int height);
 
-// A framebuffer of our own: what is in a window's after it was shown is undefined. Needs a current OpenGL context from
-// the first begin() to its destruction.
+// A framebuffer of our own, because a window's framebuffer is undefined after it was shown. Needs a current OpenGL
+// context from the first begin() to the destructor.
 class KeptPicture {
  public:
   KeptPicture() = default;
@@ -20,7 +20,7 @@ class KeptPicture {
   KeptPicture(const KeptPicture&) = delete;
   KeptPicture& operator=(const KeptPicture&) = delete;
 
-  // From here on it is drawn into. False: it was made anew in this size, and holds nothing.
+  // Makes it the draw target. False: it was newly created in this size and is empty.
   bool begin(int width, int height);
 
   // Copies it into the framebuffer that was bound at begin(), and binds that again.

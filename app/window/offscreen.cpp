@@ -20,7 +20,7 @@
 namespace attnscope {
 namespace {
 
-// Dear ImGui sizes some things from the frame before; columns, tables and scrollbars are still after four.
+// Dear ImGui sizes some items from the previous frame; columns, tables and scrollbars settle within four.
 constexpr int settling_frames = 6;
 
 [[noreturn]] void fail_offscreen(const char* what) {
@@ -43,7 +43,7 @@ void draw_frame(Renderer& renderer, AppState& scope, int width, int height, floa
 Offscreen::Offscreen(int width, int height) : width_(width), height_(height) {
   try {
     open_context();
-    make_framebuffer(width, height);  // for as long as the context, which frees it
+    make_framebuffer(width, height);  // freed with the context
   } catch (...) {
     close();
     throw;

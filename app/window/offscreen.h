@@ -1,4 +1,4 @@
-// The whole window without a display: drawn into memory through EGL's surfaceless platform.
+// The whole window without a display: rendered through EGL's surfaceless platform.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-// An OpenGL context of its own with a framebuffer of that size, current from construction to destruction. Throws
+// Owns an OpenGL context with a framebuffer of that size, current from construction to destruction. Throws
 // std::runtime_error naming what this machine lacks.
 class Offscreen {
  public:
@@ -18,10 +18,10 @@ class Offscreen {
   Offscreen(const Offscreen&) = delete;
   Offscreen& operator=(const Offscreen&) = delete;
 
-  // Waits until everything asked for has been drawn.
+  // Waits until all drawing commands are complete.
   void finish() const;
 
-  // width × height × 4 bytes R G B A, from the top.
+  // width × height × 4 bytes R G B A, top row first.
   std::vector<std::uint8_t> read() const;
 
  private:
@@ -40,14 +40,14 @@ struct Picture {
   std::vector<std::uint8_t> rgba;
 };
 
-// Draws the window as `scope` has it at a fixed pace of 60 frames a second, until its layout has settled. Fonts are
-// DejaVu, whatever else is installed: the same scope gives the same pixels.
+// Draws the window for `scope` at a fixed 60 frames per second, until the layout has settled. Only DejaVu fonts are
+// used, so that the same AppState gives the same pixels.
 Picture draw_offscreen(AppState& scope, int width, int height, float scale);
 
-// The same as the file that the order is for.
+// The same, encoded as the requested file type.
 std::string draw_offscreen_as(AppState& scope, const PictureOrder& order, int width, int height, float scale);
 
-// The picture as a PNG file.
+// Encodes the picture as a PNG file.
 std::string png_bytes(const Picture& picture);
 
 }  // namespace attnscope

@@ -9,10 +9,10 @@ namespace {
 
 constexpr double at_once = 1. / 60;
 constexpr double leisurely = 1. / 10;
-constexpr double frames_between_news = 10;  // drawing news takes a tenth of the time at most
+constexpr double frames_between_news = 10;  // limits drawing of news to a tenth of the time
 constexpr double rarest_news = 0.5;
 constexpr double blink = 0.4;
-constexpr double tooltip_time = 1.2;  // after the last input, until which a tooltip may still appear
+constexpr double tooltip_time = 1.2;  // seconds after the last input during which a tooltip may still appear
 constexpr int idle_frames = 3;
 
 }  // namespace

@@ -1,28 +1,28 @@
-// When the window draws its next frame: at once for the user, seldom for the rest, never for nothing. Under software
-// OpenGL every frame takes time from training, so news of it is drawn the more seldom the longer a frame takes.
+// Decides when the window draws its next frame: immediately for the user, rarely for other news, never without reason.
+// With software OpenGL every frame takes time from training, so news is drawn less often the longer a frame takes.
 #pragma once
 
 #include <optional>
 
 namespace attnscope {
 
-// Times are in seconds on one steady clock.
+// Times are in seconds of one steady clock.
 class Pacing {
  public:
-  // The user did something, or what the user waits for has come: a frame as soon as the screen can take one, and a few
-  // more, because Dear ImGui needs them to settle and shows its tooltips after a delay.
+  // After user input, or when an awaited result arrives: draws as soon as possible, plus a few frames, because Dear
+  // ImGui needs them to settle and shows tooltips with a delay.
   void urge(double now);
 
-  // Something to be shown without hurry: a training step.
+  // Non-urgent changes: a training step.
   void news() { news_ = true; }
 
-  // A frame was drawn from `begin` to `now`, and asks for more: something moves by itself; a text cursor blinks.
+  // A frame was drawn from `begin` to `now`, and may need more frames: an animation, or a blinking text cursor.
   void drawn(double begin, double now, bool animating, bool text_cursor);
 
-  // The user waits for the next frame.
+  // True if the user is waiting for the next frame.
   bool awaited() const { return settling_frames_ > 0; }
 
-  // When the next frame is due; nothing while there is nothing to draw.
+  // The time of the next frame; empty if there is nothing to draw.
   std::optional<double> due() const;
 
  private:

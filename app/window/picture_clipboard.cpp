@@ -15,7 +15,7 @@ namespace attnscope {
 namespace {
 
 struct ClipboardProgram {
-  const char* package;  // of Debian
+  const char* package;  // Debian package
   std::vector<std::string> arguments;
 };
 

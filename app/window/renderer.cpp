@@ -23,15 +23,14 @@
 namespace attnscope {
 namespace {
 
-// To be read from the last row: no type smaller than 24 pixels where the picture is 1920 × 1080, in proportion
-// elsewhere.
+// Readable from the last row: no font smaller than 24 pixels at 1920 × 1080, scaled proportionally elsewhere.
 float presentation_scale(float content_scale) {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const float share = std::min(size.x / 1920, size.y / 1080);
   return std::max(content_scale, share * 24 / least_projected_type);
 }
 
-// `areas` of a framebuffer of that height.
+// Clears `areas` of a framebuffer of that height.
 void clear(const std::vector<PixelArea>& areas, int height, const Theme& theme) {
   const ImVec4 color = ImGui::ColorConvertU32ToFloat4(theme.background);
   glClearColor(color.x, color.y, color.z, 1);
@@ -43,13 +42,13 @@ void clear(const std::vector<PixelArea>& areas, int height, const Theme& theme) 
   glDisable(GL_SCISSOR_TEST);
 }
 
-// Dear ImGui's standard is on.
+// Dear ImGui's default is on.
 void smooth_edges(bool on) {
   ImGuiStyle& style = ImGui::GetStyle();
   style.AntiAliasedLines = style.AntiAliasedLinesUseTex = style.AntiAliasedFill = on;
 }
 
-// That part of the framebuffer, as a PNG file.
+// Encodes that part of the framebuffer as a PNG file.
 std::string pixels_of(const PictureArea& area, const ImDrawData& data) {
   const int left = static_cast<int>(area.low.x * data.FramebufferScale.x);
   const int right = static_cast<int>(area.high.x * data.FramebufferScale.x);
@@ -65,7 +64,7 @@ std::vector<Color32> read_pixels(int left, int bottom, int width, int height) {
   std::vector<Color32> pixels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   glPixelStorei(GL_PACK_ALIGNMENT, 1);
   glReadPixels(left, bottom, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
-  // OpenGL's first row is the lowest.
+  // OpenGL's first row is the bottom row.
   for (int top = 0, low = height - 1; top < low; ++top, --low)
     std::swap_ranges(pixels.begin() + std::ptrdiff_t{top} * width, pixels.begin() + std::ptrdiff_t{top + 1} * width,
                      pixels.begin() + std::ptrdiff_t{low} * width);
@@ -80,7 +79,7 @@ Renderer::Renderer(FontFiles fonts)
       picture_(std::make_unique<KeptPicture>()) {
   ImGuiIO& io = ImGui::GetIO();
   skin_.recorder = &recorder_;
-  io.IniFilename = nullptr;  // the layout is ours, and nothing is written into the working directory
+  io.IniFilename = nullptr;  // we manage the layout, and nothing is written to the working directory
   io.LogFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
   if (!ImGui_ImplOpenGL3_Init("#version 130")) {
@@ -112,7 +111,7 @@ void Renderer::draw(AppState& scope, float content_scale, const std::function<vo
   feed_mouse(ImGui::GetIO(), mouse);
 }
 
-// A picture to be taken away is made of all that is drawn.
+// An exported picture needs a complete redraw.
 void Renderer::draw_changes(ImDrawData& data, bool whole) {
   const int width = static_cast<int>(data.DisplaySize.x * data.FramebufferScale.x);
   const int height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
@@ -125,8 +124,8 @@ void Renderer::draw_changes(ImDrawData& data, bool whole) {
   picture_->show();
 }
 
-// Nothing under the mouse: what it points at would be lit, and explained over the picture. A vector picture is made of
-// what is drawn, where the fringes that smooth edges are shapes too.
+// Moves the mouse away: a hovered item would be highlighted, with a tooltip over the picture. In a vector picture
+// anti-aliasing is off, because its fringes would become shapes.
 void Renderer::begin_picture(const PictureOrder& order) {
   feed_mouse(ImGui::GetIO(), {-FLT_MAX, -FLT_MAX});
   if (!order.vector) return;
@@ -143,7 +142,7 @@ std::string Renderer::end_picture(const PictureOrder& order, const PictureArea& 
   return to_svg(cropped(with_all_drawn(recorder_.end(), data, skin_), area), skin_.theme.background);
 }
 
-// Fonts and style are made anew when the scale or the theme has changed, and only then.
+// Rebuilds fonts and style only if the scale or the theme changed.
 void Renderer::inspect_as_requested(const AppState& scope, float content_scale, ThemeName name) {
   const float scale = scope.layout.zoom * (scope.presentation ? presentation_scale(content_scale) : content_scale);
   const bool resized = !styled_ || scale != skin_.scale || scope.presentation != skin_.presentation;
@@ -158,9 +157,9 @@ void Renderer::inspect_as_requested(const AppState& scope, float content_scale, 
   styled_ = true;
 }
 
-// True when the text has signs that are in no font yet, and were found in others of the system.
+// True if the text has glyphs that no loaded font has, and other system fonts provided them.
 bool Renderer::find_glyphs(const AppState& scope) {
-  if (font_files_.ui.empty()) return false;  // Dear ImGui's own font is no file to be merged with
+  if (font_files_.ui.empty()) return false;  // Dear ImGui's own font is not a file to merge with
   const std::set<char32_t> missing = signs_.new_in(scope);
   if (missing.empty()) return false;
   std::vector<ScriptFont> found = find_script_fonts(missing);
@@ -171,19 +170,19 @@ bool Renderer::find_glyphs(const AppState& scope) {
 #if IMGUI_VERSION_NUM < 19200
 void Renderer::make_fonts() {
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-  const bool has_texture = atlas.TexID != 0;  // which the atlas forgets as it is built
+  const bool has_texture = atlas.TexID != 0;  // the atlas resets it when it is built
   skin_.fonts = add_fonts(atlas, font_files_, skin_.scale, skin_.presentation);
-  if (!has_texture) return;  // the first one is made by the first frame
+  if (!has_texture) return;  // the first frame creates the first texture
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();
 }
 
-// The pixels are the driver's by now. With the fonts' files they are fifteen megabytes.
+// The driver has its own copy of the pixels. With the font files they take fifteen megabytes.
 void Renderer::free_uploaded_fonts() {
   ImGui::GetIO().Fonts->ClearInputData();
   ImGui::GetIO().Fonts->ClearTexData();
 }
-#else  // these keep the texture up to date by themselves, out of pixels that they keep
+#else  // these versions update the texture themselves and need the pixels
 void Renderer::make_fonts() {
   skin_.fonts = add_fonts(*ImGui::GetIO().Fonts, font_files_, skin_.scale, skin_.presentation);
 }
@@ -196,11 +195,11 @@ void Renderer::free_uploaded_fonts() {}
 void keep_gl_drivers_apart_from_torch() {
   if (dlsym(RTLD_DEFAULT, "LLVMInitializeX86Target") == nullptr) return;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr int apart = 0;  // what watches the memory refuses it
+  constexpr int apart = 0;  // memory checkers do not support it
 #else
   constexpr int apart = RTLD_DEEPBIND;
 #endif
-  // Loaded now, the drivers look into their own libraries before the program's; whoever opens them later gets these.
+  // Drivers loaded now bind to their own libraries before the program's; later users get the same ones.
   for (const char* driver : {"libGLX_mesa.so.0", "libEGL_mesa.so.0"}) dlopen(driver, RTLD_NOW | apart);
 }
 

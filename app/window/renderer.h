@@ -1,4 +1,5 @@
-// The window's content on OpenGL: one Dear ImGui context with its fonts, style and textures, whatever it is shown on.
+// Renders the window with OpenGL: one Dear ImGui context with its fonts, style and textures, independent of the display
+// target.
 #pragma once
 
 #include <imgui.h>
@@ -17,7 +18,7 @@
 
 namespace attnscope {
 
-// That part of the present framebuffer from the top, opaque: what lies behind a window is of no interest.
+// A part of the current framebuffer from the top row on, opaque, because the window's alpha channel is irrelevant.
 std::vector<Color32> read_pixels(int left, int bottom, int width, int height);
 
 class Renderer {
@@ -28,14 +29,14 @@ class Renderer {
   Renderer(const Renderer&) = delete;
   Renderer& operator=(const Renderer&) = delete;
 
-  // Draws one frame into the bound framebuffer, all of it, of which only what has changed is computed; as a picture to
-  // be taken away, if one was ordered. `begin` tells Dear ImGui the size, the time passed and the input (what a
-  // windowing backend's NewFrame does). `content_scale` is the display's; theme, zoom and presentation are in `scope`.
+  // Draws one frame into the bound framebuffer, recomputing only what changed; writes it to a picture if one was
+  // ordered. `begin` passes size, elapsed time and input to Dear ImGui (like a windowing backend's NewFrame).
+  // `content_scale` is the display's; theme, zoom and presentation mode are in `scope`.
   void draw(AppState& scope, float content_scale, const std::function<void()>& begin);
 
  private:
   void inspect_as_requested(const AppState& scope, float content_scale,
-                            ThemeName name);  // a handout is for paper: light
+                            ThemeName name);  // light for handouts, which are printed
   bool find_glyphs(const AppState& scope);
   void make_fonts();
   void free_uploaded_fonts();
@@ -57,9 +58,9 @@ class Renderer {
   bool styled_ = false;
 };
 
-// Call before EGL or GLX is first used. Debian 13's LibTorch has an LLVM inside and exports its entry points
-// (LLVMInitializeX86Target and others); Mesa's software renderer, which comes with an LLVM of its own, would find
-// Torch's first and crash. Does nothing where there is no such LibTorch, or no Mesa.
+// Call before EGL or GLX is first used. Debian 13's LibTorch contains an LLVM and exports its symbols
+// (LLVMInitializeX86Target and others); Mesa's software renderer has its own LLVM, but would bind to Torch's and crash.
+// Does nothing without such a LibTorch or without Mesa.
 void keep_gl_drivers_apart_from_torch();
 
 }  // namespace attnscope

@@ -61,7 +61,7 @@ SettingsRead settings_from_text(const std::string& text) {
   return read;
 }
 
-// Says what is wrong with the file and where it now is.
+// Moves the file aside and returns a message with the reason and its new path.
 std::string move_aside(const std::filesystem::path& file, const std::string& reason) {
   std::string state;
   try {

@@ -1,4 +1,4 @@
-// What the window remembers from one launch to the next, in a JSON file of the user's configuration folder.
+// The window's settings between launches, in a JSON file in the user's configuration folder.
 #pragma once
 
 #include <filesystem>
@@ -16,14 +16,14 @@ struct Settings {
 
 struct SettingsRead {
   Settings settings;
-  std::string complaint;  // what could not be used, and what became of it; empty when all was well
+  std::string complaint;  // unusable content and its handling; empty: no problems
 };
 
-// Never throws. No file: the first launch. A file that is not JSON is moved aside, so that it can be looked at and is
-// not written over; of one that is, single values that cannot be used are replaced by their defaults.
+// Never throws. A missing file means the first launch. A file that is not JSON is moved aside, so that it can be
+// inspected and is not overwritten; in a valid file, unusable values are replaced by their defaults.
 SettingsRead read_settings(const std::filesystem::path& file);
 
-// Replaces the file, making its folder first. Throws FileError or std::filesystem::filesystem_error.
+// Replaces the file, creating its folder first. Throws FileError or std::filesystem::filesystem_error.
 void write_settings(const std::filesystem::path& file, const Settings& settings);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Whether the desktop is set to light or to dark.
+// The desktop's preference for light or dark.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// What the desktop's portal says (org.freedesktop.appearance color-scheme); none: it prefers neither, or there is no
-// portal on the session's bus. Waits for its answer for a fraction of a second at most: not for the window's thread.
+// Asks the desktop portal (org.freedesktop.appearance color-scheme); empty: no preference, or no portal on the session
+// bus. Blocks for a fraction of a second at most, so it must not run on the window's thread.
 std::optional<ThemeName> system_theme();
 
 }  // namespace attnscope

@@ -13,14 +13,14 @@ constexpr std::string_view word_begin = "▁";
 
 constexpr float uniform_share = 0.95F;
 
-// Letters and digits. 0xC2 begins the signs of Latin-1 («, »), 0xE2 punctuation, arrows and other signs (’, …, ⏎).
+// Letters and digits. 0xC2 starts the symbols of Latin-1 («, »), 0xE2 punctuation, arrows and other symbols (’, …, ⏎).
 bool is_word_byte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   if (byte >= 0x80) return byte != 0xC2 && byte != 0xE2;
   return std::isalnum(byte) != 0;
 }
 
-// Bytes of the UTF-8 character that begins with this one.
+// The length in bytes of the UTF-8 character that starts with this byte.
 std::size_t character_size(char first) {
   const auto byte = static_cast<unsigned char>(first);
   return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
@@ -34,7 +34,7 @@ bool begins_word(const Token& token) {
   return token.text.starts_with(word_begin);
 }
 
-// What stands within a word: didn't, week-end.
+// Returns true for characters inside a word: didn't, week-end.
 bool joins(std::string_view text) {
   return text == "'" || text == "’" || text == "-";
 }
@@ -49,15 +49,15 @@ bool is_one_of(const WordSpan& word, std::initializer_list<std::string_view> tex
   return std::find(texts.begin(), texts.end(), lower(word.text)) != texts.end();
 }
 
-// The last word that is `text`.
+// The last word equal to `text`.
 const WordSpan* last_of(const std::vector<WordSpan>& words, std::string_view text) {
   const auto found =
       std::find_if(words.rbegin(), words.rend(), [&](const WordSpan& word) { return is_one_of(word, {text}); });
   return found == words.rend() ? nullptr : &*found;
 }
 
-// What a French translation has for `it`: as many "il" and "elle" stand before that as "he", "she" and "it" before
-// `it`.
+// The French translation of `it`: the pronoun at the same index. "il" and "elle" are counted in the translation like
+// "he", "she" and "it" in the source.
 const WordSpan* written_for(const WordSpan& it, const std::vector<WordSpan>& words,
                             const std::vector<WordSpan>& written) {
   auto before = std::count_if(words.begin(), words.end(), [&](const WordSpan& word) {
@@ -139,7 +139,7 @@ std::vector<float> received(const Matrix& map, bool causal) {
 
 std::vector<WordSpan> words_of(const std::vector<Token>& tokens) {
   std::vector<WordSpan> words;
-  bool joinable = false;  // the word before can be continued
+  bool joinable = false;  // the previous word can be continued
   for (int i = 0; i < static_cast<int>(tokens.size()); ++i) {
     std::string_view token = tokens[i].text;
     const bool begins = token.starts_with(word_begin);
@@ -175,8 +175,8 @@ std::vector<WordSpan> spaced_words_of(const std::vector<Token>& tokens) {
 
 std::vector<std::string_view> spaced_words_in(std::string_view text) {
   std::vector<std::string_view> words;
-  std::size_t begin = std::string_view::npos;  // of the word that is read
-  std::size_t end = 0;                         // of what is sure to be its own
+  std::size_t begin = std::string_view::npos;  // start of the current word
+  std::size_t end = 0;                         // end of its confirmed part
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view sign = text.substr(at, character_size(text[at]));
     const bool letter = is_word(sign);

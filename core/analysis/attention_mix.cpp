@@ -25,7 +25,7 @@ Matrix changed(const Matrix& map, Change&& change) {
   return result;
 }
 
-// Row `query` of the merged map: means over its pieces of sums over each key's pieces.
+// Row `query` of the merged map: the mean over its tokens of the sums over each key's tokens.
 void merge_row(const Matrix& map, const WordSpan& query, std::span<const WordSpan> keys, Matrix& result, int row) {
   const float share = 1.0F / static_cast<float>(query.end - query.begin);
   for (int key = 0; key < static_cast<int>(keys.size()); ++key) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t max_order = 4;
 
-// ---- white space, as Python's str.split() and str.rstrip() know it
+// ---- white space as in Python's str.split() and str.rstrip()
 
 bool is_ascii_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r') || (c >= '\x1c' && c <= '\x1f');
@@ -30,7 +30,7 @@ bool is_wide_space(std::string_view bytes) {
   return bytes == "\xe1\x9a\x80" || bytes == "\xe2\x81\x9f" || bytes == "\xe3\x80\x80";
 }
 
-// Bytes of the white-space character at `at`; 0 if there is none.
+// The length in bytes of the white-space character at `at`; 0 if there is none.
 std::size_t space_length(std::string_view text, std::size_t at) {
   if (is_ascii_space(text[at])) return 1;
   if (is_wide_space(text.substr(at, 2))) return 2;
@@ -54,7 +54,7 @@ std::string_view without_trailing_space(std::string_view text) {
 
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> words;
-  std::size_t begin = 0;  // of the present word
+  std::size_t begin = 0;  // of the current word
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t space = space_length(text, at);
@@ -70,7 +70,7 @@ std::vector<std::string> split(std::string_view text) {
   return words;
 }
 
-// ---- the substitutions of mteval-v13a, in its order. Every class in them is ASCII, so bytes do.
+// ---- the substitutions of mteval-v13a, in order. All their character classes are ASCII, so bytes suffice.
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
@@ -91,7 +91,7 @@ bool is_dash(char c) {
   return c == '-';
 }
 
-// [\{-\~\[-\` -\&\(-\+\:-\@\/]: neither the apostrophe nor comma, dash and full stop
+// [\{-\~\[-\` -\&\(-\+\:-\@\/]: excludes apostrophe, comma, hyphen and full stop
 bool is_symbol(char c) {
   return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') ||
          (c >= ':' && c <= '@') || c == '/';
@@ -109,7 +109,7 @@ std::string with_symbols_apart(std::string_view text) {
   return apart;
 }
 
-// Every two characters of these kinds, found from left to right, written with these texts between and after them.
+// Replaces every pair of characters of these classes, from left to right, inserting the texts between and after them.
 std::string with_pairs_apart(std::string_view text, bool (*first)(char), bool (*second)(char), std::string_view before,
                              std::string_view between, std::string_view after) {
   std::string apart;
@@ -129,7 +129,7 @@ std::string with_pairs_apart(std::string_view text, bool (*first)(char), bool (*
 
 using Counts = std::unordered_map<std::string, std::int64_t>;
 
-// How often each n-gram of `order` words occurs; a space, which no word contains, stands between the words.
+// Counts the n-grams of `order` words; joined by a space, which no word contains.
 Counts count_ngrams(const std::vector<std::string>& words, std::size_t order) {
   Counts counts;
   for (std::size_t begin = 0; begin + order <= words.size(); ++begin) {
@@ -142,7 +142,7 @@ Counts count_ngrams(const std::vector<std::string>& words, std::size_t order) {
 
 using Segment = std::vector<std::string>;
 
-// For each n-gram the most that any one reference has (§2.1).
+// For each n-gram the maximum count in any one reference (§2.1).
 Counts count_most(const std::vector<Segment>& references, std::size_t order) {
   Counts most;
   for (const Segment& reference : references) {
@@ -215,7 +215,7 @@ double bleu(const BleuStatistics& statistics) {
   const auto& [correct, total, hyp_length, ref_length] = statistics;
   if (std::all_of(correct.begin(), correct.end(), [](std::int64_t count) { return count == 0; })) return 0;
   double log_sum = 0;
-  double smoothing = 1;  // the k-th order without a match counts as 1/2^k of one
+  double smoothing = 1;  // the k-th order without a match counts as 1/2^k matches
   for (std::size_t n = 0; n < max_order; ++n) {
     if (total[n] == 0) return 0;  // no hypothesis is that long
     if (correct[n] == 0) smoothing *= 2;

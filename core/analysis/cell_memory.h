@@ -1,4 +1,4 @@
-// How long a unit of a recurrent layer remembers.
+// The memory span of the units of a recurrent layer.
 #pragma once
 
 #include <vector>
@@ -7,15 +7,15 @@
 
 namespace attnscope {
 
-// The share of what a unit holds that one step leaves of it, 0…1, by the direct way from state to state: the geometric
-// mean over the steps of the LSTM's forget gate (∂c_t/∂c_{t−1}) or the GRU's update gate z (∂h_t/∂h_{t−1}). An RNN has
-// no such way: the correlation of its h with the h one step earlier, where that is positive.
+// The share of a unit's state that survives one step on the direct path between states, 0…1. It is the geometric mean
+// over steps of the LSTM's forget gate (∂c_t/∂c_{t−1}) or the GRU's update gate z (∂h_t/∂h_{t−1}). An RNN has no such
+// path: the correlation of h with the previous h, if positive.
 double kept_share(const RecurrentStates& inspection, int unit);
 
-// After how many steps half is left of what a step keeps that share of: ln 2 / −ln(share).
+// Returns the number of steps until half is left at that share per step: ln 2 / −ln(share).
 double half_life(double share);
 
-// All units, those first that remember longest.
+// Returns all units, longest memory first.
 std::vector<int> by_memory(const RecurrentStates& inspection);
 
 }  // namespace attnscope

@@ -15,7 +15,7 @@ std::span<const float> row_of(const Matrix& matrix, int row) {
   return std::span(matrix.values).subspan(static_cast<std::size_t>(row) * matrix.cols, matrix.cols);
 }
 
-// In lanes, so that it is computed several products at a time.
+// Sums in independent lanes, so that the compiler can vectorize it.
 float dot(std::span<const float> a, std::span<const float> b) {
   float sums[lanes] = {};
   std::size_t i = 0;
@@ -27,12 +27,12 @@ float dot(std::span<const float> a, std::span<const float> b) {
   return sum;
 }
 
-// Nearer first; equal ones by id.
+// Nearer first; ties by id.
 bool before(const Neighbour& one, const Neighbour& other) {
   return one.cosine != other.cosine ? one.cosine > other.cosine : one.id < other.id;
 }
 
-// Every row but those left out and those that have no direction.
+// The cosines of all rows except excluded ones and those without a direction.
 std::vector<Neighbour> cosines(const Matrix& vectors, std::span<const float> norms, std::span<const float> query,
                                std::span<const int> left_out) {
   std::vector<Neighbour> all;
@@ -75,7 +75,7 @@ void rotate(std::vector<double>& p, std::vector<double>& q, double cosine, doubl
   }
 }
 
-// One-sided Jacobi: turns the columns of m into U·S by rotations that v gathers, so that m = U·S·vᵀ.
+// One-sided Jacobi: rotates the columns of m into U·S and accumulates the rotations in v, so that m = U·S·vᵀ.
 void orthogonalise(Square& m, Square& v) {
   constexpr int most_sweeps = 60;
   for (int sweep = 0; sweep < most_sweeps; ++sweep) {
@@ -96,7 +96,7 @@ void orthogonalise(Square& m, Square& v) {
   }
 }
 
-// Columns of unit length; one that has none becomes whatever is orthogonal to the others.
+// Scales columns to unit length; a zero column is replaced by one orthogonal to the others.
 void normalise(Square& columns) {
   double largest = 0;
   for (const auto& column : columns) largest = std::max(largest, dot(column, column));

@@ -24,7 +24,7 @@ void softmax_row(Matrix& scores, int row) {
     *at = std::isinf(largest) ? 0 : std::exp(*at - largest);
     sum += static_cast<double>(*at);
   }
-  if (sum == 0) return;  // hidden whole
+  if (sum == 0) return;  // fully masked
   for (float* at = begin; at != end; ++at) *at = static_cast<float>(static_cast<double>(*at) / sum);
 }
 
@@ -121,7 +121,7 @@ SoftmaxHealth softmax_health(const Matrix& weights) {
     for (int col = 0; col < weights.cols; ++col) {
       const float w = weights.at(row, col);
       if (w > 0) entropy -= static_cast<double>(w) * std::log(static_cast<double>(w));
-      gradient = std::max(gradient, w * (1 - w));  // no entry beside the diagonal is larger
+      gradient = std::max(gradient, w * (1 - w));  // no off-diagonal entry is larger
     }
     health.entropies.push_back(static_cast<float>(entropy));
     health.gradients.push_back(gradient);

@@ -1,5 +1,5 @@
-// The inside of one attention head, stage after stage (§3.2.1), computed in plain numbers from its queries, keys and
-// values: what the window draws and explains cell by cell, and changes (scaling, mask) without asking the model.
+// The computation of one attention head, stage by stage (§3.2.1), from its queries, keys and values. The window draws
+// and explains it cell by cell, and changes scaling and mask without running the model.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// True where a key must not be attended to.
+// True where a key is masked.
 struct CellMask {
   int rows = 0;
   int cols = 0;
@@ -23,38 +23,38 @@ struct CellMask {
   bool operator==(const CellMask&) const = default;
 };
 
-// Hides every key after its query (§3.2.3).
+// Masks every key after its query (§3.2.3).
 CellMask look_ahead_mask(int rows, int cols);
 
-// The mask the model has there: the look-ahead mask, or nothing.
+// The model's own mask: the look-ahead mask, or none.
 CellMask model_mask(const HeadInside& head);
 
-// The model's mask with what the interventions hide of this head.
+// The model's mask combined with the interventions' masks for this head.
 CellMask mask_with(const HeadInside& head, const Interventions& interventions);
 
 struct HeadStages {
   Matrix products;  // Q×K: q_i · k_j
-  Matrix scores;    // Q×K: divided by √d (or not), with the bias
+  Matrix scores;    // Q×K: divided by √d if scaled, with the bias
   Matrix masked;    // Q×K: −∞ where hidden
-  Matrix weights;   // Q×K: softmax of each row; all 0 in a row that is hidden whole
+  Matrix weights;   // Q×K: softmax of each row; all 0 in a fully masked row
   Matrix output;    // Q×d: weights · v, with Shaw's Σ_j w_ij a^V_ij
 };
 
-// With what `interventions` do to this head: rows that are forced, and no output of a head that is off.
+// Includes the effect of `interventions` on this head: forced rows, and no output if the head is off.
 HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask,
                        const Interventions& interventions = {});
 
-// Which of Shaw's vectors, 2k + 1 by distance, a query takes for a key (1803.02155 §3.2).
+// The index of Shaw's vector, of 2k + 1 by distance, for a query and a key (1803.02155 §3.2).
 int distance_row(int num_distances, int query, int key);
 
-// heads_output with this head's columns replaced by `output`: Q×D.
+// Returns heads_output with this head's columns replaced by `output`: Q×D.
 Matrix side_by_side(const HeadInside& head, const Matrix& output);
 
-// side_by_side through W_O, with b_O: Q×D.
+// Returns side_by_side multiplied by W_O, plus b_O: Q×D.
 Matrix projected(const HeadInside& head, const Matrix& output);
 
-// −Σ w ln w of every row, and the largest entry |∂w_i/∂s_j| = w_i(δ_ij − w_j) of every row's softmax Jacobian: near 0
-// where the softmax is saturated and nothing is learned (§3.2.1, footnote 4).
+// −Σ w ln w of every row, and the largest entry |∂w_i/∂s_j| = w_i(δ_ij − w_j) of its softmax Jacobian: near 0 if the
+// softmax is saturated, so that gradients vanish (§3.2.1, footnote 4).
 struct SoftmaxHealth {
   std::vector<float> entropies;
   std::vector<float> gradients;

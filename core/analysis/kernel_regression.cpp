@@ -30,7 +30,8 @@ constexpr std::array texts = {
 };
 static_assert(texts.size() == static_cast<std::size_t>(Kernel::triangle) + 1);
 
-// K((x − x_i)/h) of every key but one (−1: of all), divided by their sum, into `weights`; false where that is 0.
+// Writes K((x − x_i)/h) of every key except `left_out` (−1: of all), divided by their sum, to `weights`; returns false
+// if the sum is 0.
 bool weigh(const KeyedValues& known, double x, Kernel kernel, double width, int left_out, std::span<double> weights) {
   const auto counts = [&](std::size_t i) { return static_cast<int>(i) != left_out; };
   const auto u = [&](std::size_t i) { return (x - known.keys[i]) / width; };
@@ -39,7 +40,8 @@ bool weigh(const KeyedValues& known, double x, Kernel kernel, double width, int 
     if (counts(i)) nearest = std::min(nearest, u(i) * u(i));
   double sum = 0;
   for (std::size_t i = 0; i < known.size(); ++i) {
-    // Of the Gaussian a factor is taken out, as of every softmax, so that not all become 0 where no key is near.
+    // For the Gaussian, subtracts the smallest exponent as in any softmax, so that not all weights underflow if no key
+    // is near.
     const double of_kernel =
         kernel == Kernel::gaussian ? std::exp((nearest - u(i) * u(i)) / 2) : kernel_value(kernel, u(i));
     weights[i] = counts(i) ? of_kernel : 0;
@@ -128,7 +130,7 @@ FitError fit_error(const KernelFit& fit) {
     error.squared_bias += std::pow(fit.bias[row], 2);
     error.variance += std::pow(fit.deviation[row], 2);
   }
-  const auto count = static_cast<double>(fit.queries.size() - error.without);  // 0: 0/0 is not a number
+  const auto count = static_cast<double>(fit.queries.size() - error.without);  // 0 gives 0/0 = NaN
   for (double* sum : {&error.clean, &error.squared_bias, &error.variance}) *sum /= count;
   return error;
 }

@@ -32,8 +32,8 @@ double inverse_width(const LearnedPooling& pooling) {
   return pooling.step == PoolingStep::kernel ? 1 / pooling.kernel_width : pooling.parameters.front();
 }
 
-// −((z − z_i) w)²/2 = w²(z z_i − z_i²/2) − (w z)²/2, and the last is the same for all keys, which the softmax does not
-// see: q = w√√d (z, 1) and k = w√√d (z_i, −z_i²/2) give the Gaussian kernel's weights.
+// −((z − z_i) w)²/2 = w²(z z_i − z_i²/2) − (w z)²/2. The last term is equal for all keys, so the softmax cancels it.
+// Thus q = w√√d (z, 1) and k = w√√d (z_i, −z_i²/2) give the Gaussian kernel's weights.
 void set_gaussian(std::span<double> parameters, int head, double w) {
   const double of_each = w * std::sqrt(root);
   const std::size_t q = first_of(head, false), k = first_of(head, true);
@@ -50,7 +50,7 @@ void softmax(std::span<double> scores) {
   for (double& score : scores) score /= sum;
 }
 
-// ∂score/∂parameters · `factor`, added to the gradient.
+// Adds ∂score/∂parameters · `factor` to the gradient.
 void add_score_gradient(const LearnedPooling& pooling, int head, double x, double key, double factor,
                         std::vector<double>& gradient) {
   if (pooling.step == PoolingStep::kernel) return;
@@ -70,7 +70,7 @@ void add_score_gradient(const LearnedPooling& pooling, int head, double x, doubl
   }
 }
 
-// What one head says at key `i`, from the other pairs: its weights (0 at i), and their sum of values.
+// One head's leave-one-out estimate at key `i`: its weights (0 at i), and the weighted sum of values.
 struct LeftOut {
   std::vector<double> weights;
   double estimate = 0;
@@ -98,7 +98,7 @@ LearnedPooling first_pooling(PoolingStep step, double kernel_width, std::uint64_
   pooling.parameters.assign(static_cast<std::size_t>(2 * heads * of_projection), 0);
   NormalRandom random(seed);
   for (int head = 0; head < heads; ++head) {
-    const double wider = std::pow(2.0, head - (heads - 1) / 2.0);  // 1/2, 1, 2 of three
+    const double wider = std::pow(2.0, head - (heads - 1) / 2.0);  // 1/2, 1, 2 for three heads
     set_gaussian(pooling.parameters, head, last_key / 2 / kernel_width * wider);
   }
   if (heads == 1) return pooling;

@@ -1,4 +1,4 @@
-// What matrices are made of one another with, and how large their numbers are.
+// Matrix products, and the magnitude of matrices.
 #pragma once
 
 #include <span>
@@ -11,9 +11,9 @@ Matrix transposed(const Matrix& matrix);
 Matrix product(const Matrix& a, const Matrix& b);             // a · b
 Matrix product_transposed(const Matrix& a, const Matrix& b);  // a · bᵀ: the dot product of every row with every row
 
-// The largest without its sign, of the finite ones; 0 where there is none.
+// The largest absolute value of the finite ones; 0 if there is none.
 float largest_size(std::span<const float> values);
-// The same, or 1 where all are 0: what a colour map goes up to.
+// The same, or 1 if all are 0: the upper end of a color map.
 float color_range(std::span<const float> values);
 
 }  // namespace attnscope

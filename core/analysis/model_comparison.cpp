@@ -16,7 +16,7 @@ namespace {
 
 // ---- attention
 
-// Leading decoder inputs that both have: the rows of them saw the same.
+// The number of leading decoder inputs that are equal: the inputs of these rows are equal.
 int shared_inputs(const Snapshot& a, const Snapshot& b) {
   return static_cast<int>(std::ranges::mismatch(a.target_in, b.target_in).in1 - a.target_in.begin());
 }

@@ -1,5 +1,5 @@
-// Two models' looks at one sentence, A's and B's: what their attention, outputs and positions have that can be held
-// against each other, and what each differs by. What cannot be compared says why, in one sentence.
+// Compares the snapshots of two models, A and B, of one sentence: attention, outputs and positions, and their
+// differences. If something cannot be compared, a sentence says why.
 #pragma once
 
 #include <cstddef>
@@ -13,50 +13,50 @@
 
 namespace attnscope {
 
-// In one sentence why `side` ("A") has no such map; empty: it has.
+// Explains in one sentence why `side` ("A") has no such map; empty: it has one.
 std::string why_no_map(const Snapshot& snapshot, std::string_view side, const HeadPlace& place);
 
-// One head's map in both.
+// One head's map in both models.
 struct ComparedMaps {
   std::string why_not;  // empty: they can be compared
   std::vector<Token> queries;
   std::vector<Token> keys;
-  Matrix a, b;        // queries × keys. Of what was written the leading rows alone that saw the same in both
+  Matrix a, b;        // queries × keys; of generated tokens only the leading rows with equal inputs in both
   Matrix difference;  // a − b
   float apart = 0;    // total_variation(a, b)
-  int left_out = 0;   // rows of A's that saw something else than B's
+  int left_out = 0;   // rows of A whose inputs differ from B's
 };
 ComparedMaps compare_maps(const Snapshot& a, const Snapshot& b, const HeadPlace& place);
 
-// How far two maps of one shape are apart: the mean over the rows of ½ Σ |a − b|, the share of its weight that a query
-// gives to other keys. 0: they are alike; 1: they have no key in common.
+// The distance of two maps of one shape: the mean over rows of ½ Σ |a − b|, the share of a query's weight on other
+// keys. 0: equal; 1: disjoint keys.
 float total_variation(const Matrix& a, const Matrix& b);
 
-// Every head that both models have, with how far apart it is; none where its maps cannot be compared.
+// Every head that both models have, with its distance; empty if its maps cannot be compared.
 struct HeadApart {
   HeadPlace place;
   std::optional<float> apart;
 };
 std::vector<HeadApart> heads_apart(const Snapshot& a, const Snapshot& b);
 
-// One side's choice at the place where the outputs part.
+// One side's choice at the first divergence of the outputs.
 struct PartedPiece {
   Token token;
-  float probability = 0;          // in the model that wrote it
-  std::optional<float> in_other;  // in the other one; none: not among its candidates
+  float probability = 0;          // in the model that generated it
+  std::optional<float> in_other;  // in the other model; none: not among its candidates
 };
 
 struct ComparedOutputs {
   std::string why_not;
   SnapshotDifference words;               // `before` is A's output, `after` is B's
-  int shared = 0;                         // leading pieces that both wrote
-  std::optional<PartedPiece> a, b;        // the first that differ; none: one ends there, or they are the same
-  double log_prob_a = 0, log_prob_b = 0;  // Σ ln p of what each wrote
+  int shared = 0;                         // leading tokens that both outputs share
+  std::optional<PartedPiece> a, b;        // the first divergence; none: one output ends there, or they are equal
+  double log_prob_a = 0, log_prob_b = 0;  // Σ ln p of each output
   bool same() const;
 };
 ComparedOutputs compare_outputs(const Snapshot& a, const Snapshot& b);
 
-// A table of positions that both have.
+// A position table that both models have.
 struct ComparedPositions {
   std::string why_not;
   std::string name;
@@ -65,11 +65,11 @@ struct ComparedPositions {
 };
 std::vector<ComparedPositions> compare_positions(const Snapshot& a, const Snapshot& b);
 
-// The neighbours of one piece in both.
+// The neighbors of one token in both models.
 struct ComparedNeighbour {
   std::string token;
   float cosine = 0;
-  bool shared = false;  // the other model has it among its nearest too
+  bool shared = false;  // it is among the other model's nearest, too
 };
 struct ComparedNeighbours {
   std::string why_not;

@@ -1,5 +1,5 @@
-// Random numbers that are the same on every machine: the standard library leaves its distributions to whoever writes
-// it.
+// Random numbers that are reproducible across machines: the standard library's distributions are
+// implementation-defined.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ class NormalRandom {
   // Uniform in [0, 1).
   double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
 
-  // N(0, 1), by Box and Muller's polar form of two uniform numbers.
+  // N(0, 1), by the Box–Muller transform of two uniform numbers.
   double normal() {
     const double radius = std::sqrt(-2 * std::log(1 - uniform()));
     return radius * std::cos(2 * std::numbers::pi * uniform());

@@ -17,7 +17,7 @@ Matrix normal_matrix(int rows, int cols, NormalRandom& random) {
   return matrix;
 }
 
-// Over the first d columns; sums are kept in parts, which the compiler adds side by side.
+// Over the first d columns; sums in independent lanes, which the compiler vectorizes.
 float dot(const float* a, const float* b, int d) {
   constexpr int lanes = 8;
   float sums[lanes] = {};

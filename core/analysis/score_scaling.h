@@ -1,5 +1,5 @@
-// Why scores are divided by √d_k (Vaswani et al. 2017 §3.2.1, footnote 4): of q, k ~ N(0, I_d) the product q·k has the
-// variance d, and the softmax of numbers so far apart looks at one key alone and lets no gradient through.
+// The reason for dividing scores by √d_k (Vaswani et al. 2017 §3.2.1, footnote 4). For q, k ~ N(0, I_d) the product q·k
+// has variance d. The softmax of such scores concentrates on one key, and gradients vanish.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace attnscope {
 
-// What the softmax of many rows of scores is like, on the mean.
+// Means over the softmax of many rows of scores.
 struct SoftmaxSpread {
   double entropy = 0;   // −Σ p ln p, in nats
-  double jacobian = 0;  // Frobenius norm of ∂p/∂s = diag(p) − ppᵀ: 0 where nothing is learned
-  double largest = 0;   // weight
+  double jacobian = 0;  // Frobenius norm of ∂p/∂s = diag(p) − ppᵀ: 0 if gradients vanish
+  double largest = 0;   // the largest weight
 };
 
-// Of one row of weights: √(Σp² − 2Σp³ + (Σp²)²).
+// For one row of weights: √(Σp² − 2Σp³ + (Σp²)²).
 double jacobian_norm(std::span<const float> weights);
 
 struct ScaledScores {
@@ -30,13 +30,13 @@ struct ScaledScores {
   SoftmaxSpread of_plain, of_divided;
 };
 
-// Random queries and keys of at most `most_dimensions`, of which the first d are taken: so products move smoothly with
-// d.
+// Random queries and keys of at most `most_dimensions`, of which the first d are used, so that products vary smoothly
+// with d.
 class ScoreSample {
  public:
   static constexpr int most_dimensions = 512;
 
-  // So many queries that there are about 4096 products, whatever the number of keys: 32 to 256.
+  // Chooses the number of queries, 32 to 256, for about 4096 products with any number of keys.
   ScoreSample(int keys, std::uint64_t seed);
 
   // 1 ≤ d ≤ most_dimensions
@@ -49,7 +49,7 @@ class ScoreSample {
   Matrix q_, k_;  // queries × most_dimensions, keys × most_dimensions
 };
 
-// Of the products of all queries (rows) with all keys.
+// The variance of the products of all queries (rows) with all keys.
 double product_variance(const Matrix& q, const Matrix& k);
 
 // Density of N(0, variance) at x.

@@ -15,8 +15,8 @@ std::vector<ComparedWord> words(std::string_view text) {
   return found;
 }
 
-// What the untouched model gives to the pieces of the changed look's gold output. Without a reference that is what it
-// wrote itself, most probable piece by piece.
+// The unmodified model's probabilities of the tokens of the modified snapshot's gold output. Without a reference that
+// is its own output, the most probable token of each step.
 std::vector<float> gold_before(const Snapshot& untouched) {
   std::vector<float> probabilities;
   for (const GoldStep& step : untouched.gold) probabilities.push_back(step.probability);
@@ -34,13 +34,13 @@ double log_prob(std::span<const float> probabilities) {
   return sum;
 }
 
-// How many leading decoder inputs both looks have: the rows of them saw the same.
+// The number of leading decoder inputs that are equal: the inputs of these rows are equal.
 int shared_rows(const Snapshot& a, const Snapshot& b) {
   const auto [end, other] = std::ranges::mismatch(a.target_in, b.target_in);
   return static_cast<int>(end - a.target_in.begin());
 }
 
-// Set by hand: no news.
+// Returns true for weights set by an intervention, which are no result.
 bool is_set(const Interventions& interventions, const HeadPlace& place, int query) {
   if (std::ranges::find(interventions.layers_off, layer_of(place)) != interventions.layers_off.end()) return true;
   const auto hides = [&](const HiddenKeys& it) {
@@ -86,7 +86,7 @@ std::optional<WeightChange> largest_change(const Snapshot& changed) {
 void compare_words(std::string_view before, std::string_view after, SnapshotDifference& difference) {
   std::vector<ComparedWord>& a = difference.before = words(before);
   std::vector<ComparedWord>& b = difference.after = words(after);
-  // common[i][j]: length of the longest common subsequence of what begins at a[i] and b[j]
+  // common[i][j]: length of the longest common subsequence of the suffixes from a[i] and b[j]
   std::vector<std::vector<int>> common(a.size() + 1, std::vector<int>(b.size() + 1));
   for (std::size_t i = a.size(); i-- > 0;) {
     for (std::size_t j = b.size(); j-- > 0;) {

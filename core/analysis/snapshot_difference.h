@@ -1,4 +1,4 @@
-// What changing the model did to one look: the same question with and without the changes.
+// The effect of interventions on one snapshot: the same request with and without them.
 #pragma once
 
 #include <optional>
@@ -20,24 +20,25 @@ struct WeightChange {
 
 struct ComparedWord {
   std::string word;
-  bool differs = false;  // has no counterpart on the other side
+  bool differs = false;  // has no counterpart in the other output
   bool operator==(const ComparedWord&) const = default;
 };
 
 struct SnapshotDifference {
-  std::vector<ComparedWord> before;  // the output of the untouched model
-  std::vector<ComparedWord> after;   // of the changed one
-  bool reference = false;            // Snapshot::gold is a reference, not what the untouched model writes
-  std::vector<float> gold_before;    // p of every piece of Snapshot::gold in the untouched model
-  double log_prob_before = 0;        // Σ ln p of them
+  std::vector<ComparedWord> before;  // the unmodified model's output
+  std::vector<ComparedWord> after;   // the modified model's output
+  bool reference = false;            // Snapshot::gold is a reference, not the unmodified model's output
+  std::vector<float> gold_before;    // p of every token of Snapshot::gold in the unmodified model
+  double log_prob_before = 0;        // their Σ ln p
   double log_prob_after = 0;
-  std::optional<WeightChange> largest;  // of all weights whose queries saw the same in both, beside what was set itself
+  // of all weights whose queries had equal inputs in both, except those set by an intervention
+  std::optional<WeightChange> largest;
 };
 
-// The changed look, whose `untouched` is there.
+// Compares a snapshot with its `untouched`, which must not be null.
 SnapshotDifference snapshot_difference(const Snapshot& changed);
 
-// Words that stand in both in the same order (a longest common subsequence) do not differ.
+// Words in the longest common subsequence do not differ.
 void compare_words(std::string_view before, std::string_view after, SnapshotDifference& difference);
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@ std::vector<float> row_copy(const Matrix& matrix, int row) {
   return {begin, begin + matrix.cols};
 }
 
-// The first of the largest; −1 where there is none to be found.
+// The first maximum; −1 if all are masked.
 int best_of(const std::vector<float>& match) {
   int best = -1;
   for (int key = 0; key < static_cast<int>(match.size()); ++key) {

@@ -7,13 +7,13 @@
 namespace attnscope {
 namespace {
 
-constexpr int lanes = 8;                     // sums are kept in so many parts, computed at a time
-constexpr double share_of_affinities = 0.1;  // of the whole time, about
-constexpr int iterations_between_kl = 20;    // which costs as much as three of them
+constexpr int lanes = 8;                     // number of partial sums, for vectorization
+constexpr double share_of_affinities = 0.1;  // of the total time, approximately
+constexpr int iterations_between_kl = 20;    // computing the KL costs as much as three iterations
 
 // ---- affinities
 
-// Squared distances of row `i` to all.
+// Squared distances of row `i` to all rows.
 void squared_distances(const Matrix& vectors, int i, std::vector<float>& out) {
   const float* x = &vectors.values[static_cast<std::size_t>(i) * vectors.cols];
   for (int j = 0; j < vectors.rows; ++j) {
@@ -29,7 +29,7 @@ void squared_distances(const Matrix& vectors, int i, std::vector<float>& out) {
   }
 }
 
-// p_j|i with the precision whose entropy is log(perplexity), found by halving.
+// p_j|i with the precision at which the entropy is log(perplexity), found by bisection.
 void conditional(const std::vector<float>& distances, int i, double perplexity, float* p) {
   constexpr int most_halvings = 60;
   const double wanted = std::log(perplexity);
@@ -65,7 +65,7 @@ void conditional(const std::vector<float>& distances, int i, double perplexity, 
 
 // ---- gradient
 
-// Of one point: its weights 1 / (1 + ‖y_i − y_j‖²) into a row, and their sum without its own.
+// For one point: writes its weights 1 / (1 + ‖y_i − y_j‖²), and returns their sum without its own.
 float weights_of(const std::vector<float>& x, const std::vector<float>& y, std::size_t i, float* row) {
   const std::size_t count = x.size();
   const float own_x = x[i], own_y = y[i];
@@ -124,7 +124,7 @@ class Descent {
       if (p > 0) entropy_ += static_cast<double>(p) * std::log(static_cast<double>(p));
   }
 
-  // Forces alone; the weights are computed twice, which is faster than to keep N² of them.
+  // Computes only the forces; computing the weights twice is faster than storing N² of them.
   Matrix forces(const std::vector<float>& x, const std::vector<float>& y, double exaggeration) {
     const auto one_by_sum = static_cast<float>(1 / sum_of_weights(x, y));
     Matrix forces(static_cast<int>(count_), 2);
@@ -177,7 +177,7 @@ void centre(std::vector<float>& values) {
   for (float& value : values) value -= mean;
 }
 
-// One coordinate of all points, with momentum and gains (Jacobs 1988), as in the paper's own code.
+// One coordinate of all points, with momentum and gains (Jacobs 1988), as in the paper's code.
 struct Motion {
   std::vector<float> at, velocity, gain;
 
@@ -242,7 +242,7 @@ TsneResult tsne(const Matrix& vectors, const TsneOptions& options, const TsnePro
     const Matrix p =
         tsne_affinities(vectors, options.perplexity, [&](double fraction) { report(fraction * share_of_affinities); });
     Descent descent(p);
-    // Belkina et al. 2019: N / exaggeration, and no less than what the paper began with.
+    // Belkina et al. 2019: N / exaggeration, and at least the paper's initial rate.
     const auto rate = static_cast<float>(std::max(50.0, vectors.rows / options.exaggeration));
     for (int i = 0; i < options.iterations; ++i) {
       const bool early = i < options.exaggerated;

@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double near_enough = 0.005;  // completeness_error at which no finer steps are taken
+constexpr double near_enough = 0.005;  // completeness_error below which the steps are not refined
 constexpr int fewest_points = 16, most_points = 1024;
 constexpr std::int64_t rows_a_pass = 32;
 
@@ -22,8 +22,8 @@ std::vector<double> to_doubles(const torch::Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-// log p of one piece, of what is read: the source, or of a language model the text so far. Shape letters as in model.h;
-// L pieces are read.
+// Computes log p of one token from the input tokens: the source, or a language model's text so far. Shape letters as in
+// model.h; L input tokens.
 class PieceReader {
  public:
   PieceReader(SequenceModel& model, const WrittenStep& step)
@@ -60,7 +60,7 @@ class PieceReader {
     return inspection.values.at(site())[0];
   }
 
-  // The gradients of log p at other embeddings, R×L×D → the same.
+  // The gradients of log p at other embeddings, R×L×D → R×L×D.
   torch::Tensor gradients(const torch::Tensor& embedded) {
     const torch::AutoGradMode with_graph(true);
     RunValues values = {{site(), embedded.detach().requires_grad_()}};
@@ -73,7 +73,7 @@ class PieceReader {
     return values.at(site()).grad();
   }
 
-  // log p without each piece, L
+  // log p without each token, L
   torch::Tensor without_each() {
     std::vector<torch::Tensor> rows;
     for (std::int64_t left_out = 0; left_out < length(); ++left_out)
@@ -92,7 +92,7 @@ class PieceReader {
   std::vector<int> tokens_, target_in_;
 };
 
-// The mean gradient at so many points of the straight way from → to, each in the middle of its stretch; times the way.
+// The mean gradient at `points` midpoints of the straight line from → to, times the difference.
 torch::Tensor integrated_at(PieceReader& reader, const torch::Tensor& from, const torch::Tensor& to, int points,
                             const YieldCallback& yield) {
   torch::Tensor sum = torch::zeros_like(to, torch::kFloat64);
@@ -119,12 +119,12 @@ void integrate(AttributionResult& result, PieceReader& reader, const torch::Tens
   }
 }
 
-// The attention that reads the pieces.
+// The attention part that receives the input tokens.
 AttentionPart reading_part(const ModelConfig& config) {
   return config.is_language_model() ? AttentionPart::decoder : AttentionPart::cross;
 }
 
-// 1×H×Q×K, a layer each → the last query's rows
+// 1×H×Q×K per layer → the last query's rows
 std::vector<ReadingHead> reading_heads(const AttentionWeights& layers, AttentionPart part) {
   std::vector<ReadingHead> heads;
   for (std::size_t layer = 0; layer < layers.size(); ++layer)
@@ -155,7 +155,8 @@ void add_norms(std::vector<ReadingHead>& heads, PieceReader& reader) {
   }
 }
 
-// What reaches the step: through the decoder that reads, or through the encoder and then the last layer's mean weights.
+// Rollout to the step: through the decoder of a language model, or through the encoder and then the last layer's mean
+// cross-attention.
 std::vector<double> rolled_out(const ModelConfig& config, const Inspection& pass) {
   const AttentionMaps reading = to_maps(config.is_language_model() ? pass.decoder : pass.encoder);
   const Matrix through = rollout(reading, static_cast<int>(reading.size()) - 1);  // L×L

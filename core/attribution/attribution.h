@@ -1,4 +1,4 @@
-// Why one piece was written: the study.
+// Attribution of one generated token to the input.
 #pragma once
 
 #include "model/model.h"
@@ -8,9 +8,8 @@
 
 namespace attnscope {
 
-// Of what the model itself writes. The model stands still; `progress` may throw. Reported as problems, in one sentence:
-// a text of which nothing is written or of which less than two pieces are read, and parts where there is no residual
-// stream.
+// For the model's own output. The model is frozen; `progress` may throw. Reported as one-sentence problems: a text
+// without output or with fewer than two input tokens, and parts that need a residual stream the model does not have.
 AttributionResult inspect_attribution(SequenceModel& model, const Tokenizer& tokenizer,
                                       const AttributionQuestion& question, const FractionCallback& progress);
 

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// The residual stream at one place as a sum: a row a part, N×D in double precision.
+// The residual stream at one position as a sum: one row per part, N×D in double precision.
 class Stream {
  public:
   Stream(SequenceModel& model, const torch::Tensor& embedded) : model_(model), parameters_(model.named_parameters()) {
@@ -25,7 +25,7 @@ class Stream {
 
   void add_bias(const torch::Tensor& vector) { vectors_.front() = vectors_.front() + vector; }
 
-  // Through the norm called so, of which there may be none, its scale that of the whole sum.
+  // Applies the named norm, if it exists, with the scale of the whole sum.
   void normalise(const std::string& name) {
     if (!parameters_.contains(name + ".weight")) return;
     const torch::Tensor gain = parameters_[name + ".weight"].to(torch::kCPU, torch::kFloat64);
@@ -37,9 +37,9 @@ class Stream {
     if (centred) add_bias(parameters_[name + ".bias"].to(torch::kCPU, torch::kFloat64));
   }
 
-  // What each part gives the piece's logit, the output's own bias among the biases.
+  // Each part's contribution to the token's logit; the output bias counts as one of the biases.
   std::vector<LogitPart> logits_of(int token) {
-    vectors_.push_back(torch::zeros_like(vectors_.front()));  // what the output gives for nothing
+    vectors_.push_back(torch::zeros_like(vectors_.front()));  // constant part of the output
     const torch::Tensor features = torch::stack(vectors_).to(model_.device(), torch::kFloat32);
     const torch::Tensor logits = model_.logits(features).select(1, token).to(torch::kCPU, torch::kFloat64);
     const double nothing = logits[-1].item<double>();
@@ -55,7 +55,7 @@ class Stream {
   std::vector<torch::Tensor> vectors_;
 };
 
-// B×L×D → D, of the last place
+// B×L×D → D, at the last position
 torch::Tensor at_the_end(const torch::Tensor& value) {
   return value[0][-1].to(torch::kCPU, torch::kFloat64);
 }
@@ -75,7 +75,7 @@ std::vector<LogitPart> logit_parts(SequenceModel& model, const Memory& memory, s
                                    int wanted) {
   const ModelConfig& config = model.config();
   const torch::Tensor read = ids_tensor(target_in, model.device());
-  // One attention's numbers are kept a pass.
+  // Each pass records one attention's tensors.
   const auto attention_of = [&](AttentionPart part, int layer) {
     Inspection inspection{.head_wanted = HeadPlace{part, layer, 0}};
     model.decode(read, memory, nullptr, &inspection);

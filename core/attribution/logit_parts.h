@@ -1,4 +1,4 @@
-// A logit taken apart by what the decoder's residual stream is the sum of (direct logit attribution).
+// Decomposes a logit into the contributions of the decoder's residual stream (direct logit attribution).
 #pragma once
 
 #include <span>
@@ -9,9 +9,10 @@
 
 namespace attnscope {
 
-// Of the logit of `wanted` at the last place of target_in: every norm on the way, in post-norm those between the layers
-// too, is linear once its scale is held as it was in this pass, so the parts' sum is the logit. What a part does to the
-// scales is in none of them. The model, a Transformer with a decoder, stands still; memory: of one source, or empty.
+// Decomposes the logit of `wanted` at the last position of target_in. Every norm on the way (in post-norm also those
+// between layers) is linear if its scale is held at this pass's value, so the parts sum to the logit. The effect of a
+// part on the scales is not included. The model, a Transformer with a decoder, is frozen; memory: of one source, or
+// empty.
 std::vector<LogitPart> logit_parts(SequenceModel& model, const Memory& memory, std::span<const int> target_in,
                                    int wanted);
 

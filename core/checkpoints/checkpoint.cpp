@@ -54,7 +54,7 @@ CheckpointPlan plan_of(const CheckpointFields& fields) {
   fields.refuse("model_type", fmt::format("{}", fmt::join(names, ", ")));
 }
 
-// The files that the index names, each in the folder itself.
+// The files named by the index, each directly in the folder.
 std::set<std::string> shards(const fs::path& index) {
   const Json json = read_object(index, largest_index);
   const auto map = json.find("weight_map");
@@ -72,7 +72,7 @@ std::set<std::string> shards(const fs::path& index) {
   return names;
 }
 
-// Llama's younger relatives (SmolLM) come with GPT-2's tokenizer instead of SentencePiece's.
+// Newer relatives of Llama (SmolLM) have GPT-2's tokenizer instead of SentencePiece's.
 bool has_byte_pairs(const fs::path& folder, std::string_view family) {
   std::error_code ignored;
   const auto has = [&](const char* name) { return fs::exists(folder / name, ignored); };
@@ -146,7 +146,7 @@ const TensorView* CheckpointTensors::find(std::string_view name) const {
   return found == tensors_.end() ? nullptr : &found->second;
 }
 
-// ---- what families are made of
+// ---- helpers of the families
 
 Config checkpoint_config(const CheckpointFields& fields, const char* family) {
   Config config;

@@ -1,4 +1,4 @@
-// A checkpoint's config.json, field by field, each checked as it is read.
+// A checkpoint's config.json, with each field checked when it is read.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@ namespace attnscope {
 
 class CheckpointFields {
  public:
-  // `decoding` is laid over `config` for what concerns decoding.
+  // `decoding` overrides `config` for the decoding fields.
   CheckpointFields(nlohmann::json config, nlohmann::json decoding);
 
-  // Throw CheckpointError naming the field where it is of another type; without `absent`, also where it is not there.
-  // null is not there.
+  // Throw CheckpointError naming the field if it has another type; without `absent`, also if it is missing. null counts
+  // as missing.
   std::int64_t whole(const char* field, std::optional<std::int64_t> absent = {}) const;
   double number(const char* field, std::optional<double> absent = {}) const;
   bool truth(const char* field, std::optional<bool> absent = {}) const;
   std::string text(const char* field, std::optional<std::string> absent = {}) const;
 
-  // A piece's number, as decoding has it; of a list the only one.
+  // A token id in a decoding field; a list must have one element.
   std::int64_t token(const char* field, std::optional<std::int64_t> absent = {}) const;
 
-  // The one piece that bad_words_ids bans, −1: none. Longer words, and several, are refused.
+  // The one token banned by bad_words_ids, −1: none. Throws for longer words and for several.
   std::int64_t suppressed_token() const;
 
-  // Throws CheckpointError if the field is there and true, as what it asks for is not supported.
+  // Throws CheckpointError if the field is true, because the option is not supported.
   void must_be_false(const char* field) const;
 
-  // The object of that name; empty where there is none.
+  // The object of that name; empty if there is none.
   nlohmann::json object(const char* field) const;
 
-  // Always throws: `field` holds what is not supported.
+  // Always throws: the value of `field` is not supported.
   [[noreturn]] void refuse(const std::string& field, const std::string& allowed) const;
 
  private:

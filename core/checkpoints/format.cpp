@@ -1,5 +1,5 @@
-// A model of ours as a folder of theirs: config.json is written, read back as that of anybody's checkpoint, and what it
-// then asks for must be the model.
+// Exports a model as a transformers folder. The written config.json is read back like any other checkpoint's, and the
+// resulting configuration must equal the model's.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,7 +36,7 @@ Json decoding_of(const ModelConfig& model) {
   return json;
 }
 
-// The same model told alike: what is a default, or of no account, as everybody writes it.
+// Normalizes a configuration: fields that do not affect the model get their default or usual value.
 Config placed_alike(Config config) {
   ModelConfig& model = config.model;
   model.num_kv_heads = model.key_heads();
@@ -44,19 +44,20 @@ Config placed_alike(Config config) {
   const ModelConfig defaults;
   if (model.has_tied_output() || model.is_language_model()) model.tied_inputs = defaults.tied_inputs;
   model.from = defaults.from;
-  model.unknown_id = defaults.unknown_id;  // the tokenizer's to know
-  model.ends_text = defaults.ends_text;    // what an end means, not what is computed
-  // Two names of one function at the scale that positions are added with.
+  model.unknown_id = defaults.unknown_id;  // known only to the tokenizer
+  model.ends_text = defaults.ends_text;    // affects the meaning of an end token, not the computation
+  // Two names of one function at the scale at which positions are added.
   if (model.positions != "learned") model.initialization = defaults.initialization;
   return config;
 }
 
-// "model.norm is "pre", not "post"": the first field in which the two compute something else; empty: none.
+// "model.norm is "pre", not "post"": the first field that makes the two models compute something different; empty:
+// none.
 std::string misfit(const Config& wanted, const Config& read) {
   const Config a = placed_alike(wanted), b = placed_alike(read);
   for (const ConfigField& field : config_fields()) {
     if (!field.key.starts_with("model.") || !is_used(a, field) || field.key == "model.dropout") continue;
-    if (field.key == "model.output_bias" && !a.model.output_bias) continue;  // a bias of nought
+    if (field.key == "model.output_bias" && !a.model.output_bias) continue;  // a bias of zero
     const std::string have = field_text(a, field), need = field_text(b, field);
     if (have != need) return fmt::format("{} is \"{}\", not \"{}\"", field.key, have, need);
   }
@@ -87,7 +88,7 @@ CheckpointFormat checkpoint_format(const Config& config, std::int64_t vocab_size
       if (why.empty())
         return {std::string(writer.family), fields.dump(2) + '\n', decoding.dump(2) + '\n', std::move(plan.tensors)};
       misfits.push_back(fmt::format("{}: {}", writer.family, why));
-    } catch (const std::runtime_error& error) {  // what comes nearest is none of the family's either
+    } catch (const std::runtime_error& error) {  // the closest match is invalid in the family, too
       misfits.push_back(fmt::format("{}: {}", writer.family, error.what()));
     }
   }

@@ -1,4 +1,4 @@
-// GPT-2, as transformers' modeling_gpt2.py has it: pre-norm, learned positions, GELU by tanh, matrices kept in × out.
+// GPT-2, as in transformers' modeling_gpt2.py: pre-norm, learned positions, tanh GELU, matrices stored as in × out.
 #include <fmt/format.h>
 
 #include <algorithm>

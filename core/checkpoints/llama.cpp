@@ -1,4 +1,4 @@
-// Llama, as transformers' modeling_llama.py has it (arXiv 2302.13971): pre-norm RMSNorm, SwiGLU, RoPE by halves,
+// Llama, as in transformers' modeling_llama.py (arXiv 2302.13971): pre-norm RMSNorm, SwiGLU, RoPE on halves,
 // grouped-query attention.
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace attnscope {
 namespace {
 
 double rope_theta(const CheckpointFields& fields) {
-  // The newest files have both in rope_parameters; before, scaling and base stood alone.
+  // The newest files have both in rope_parameters; older ones have separate fields for scaling and base.
   for (const char* field : {"rope_parameters", "rope_scaling"}) {
     const nlohmann::json scaling = fields.object(field);
     for (const char* key : {"rope_type", "type"}) {

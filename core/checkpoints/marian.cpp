@@ -1,5 +1,5 @@
-// Marian and OPUS-MT, as transformers' modeling_marian.py and convert_marian_to_pytorch.py have them: the Transformer
-// of the paper, its sinusoids by halves, no norm after a stack, a bias on every logit.
+// Marian and OPUS-MT, as in transformers' modeling_marian.py and convert_marian_to_pytorch.py: the Transformer of the
+// paper, with sinusoids in halves, no final norm, and a bias on every logit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// The same on both sides; what differs is refused.
+// Returns the value common to both sides; throws if they differ.
 std::int64_t on_both_sides(const CheckpointFields& fields, const std::string& field) {
   const std::string encoder = "encoder_" + field, decoder = "decoder_" + field;
   const std::int64_t value = fields.whole(encoder.c_str());
@@ -83,7 +83,7 @@ CheckpointPlan marian_plan(const CheckpointFields& fields) {
   add_tensor(plan.tensors, "embedding.weight",
              {"model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"});
   plan.tensors.push_back({"output_bias", {{{"final_logits_bias"}, 0, TensorChange::flattened}}, true});
-  // Old files keep the sinusoids, rounded to their type.
+  // Old files store the sinusoids, rounded to their data type.
   add_tensor(plan.tensors, "source_positions", {"model.encoder.embed_positions.weight"}, true);
   add_tensor(plan.tensors, "target_positions", {"model.decoder.embed_positions.weight"}, true);
   add_layers(plan.tensors, plan.config.model, false);

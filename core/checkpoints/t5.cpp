@@ -1,5 +1,5 @@
-// T5 (arXiv 1910.10683), its version 1.1 and mT5, as transformers' modeling_t5.py has them: pre-norm RMSNorm, no
-// biases, no 1/√d, a learned bias by distance that the first block keeps for its stack.
+// T5 (arXiv 1910.10683), version 1.1 and mT5, as in transformers' modeling_t5.py: pre-norm RMSNorm, no biases, no 1/√d,
+// and a learned distance bias stored in the first block of each stack.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ bool is_mt5(const CheckpointFields& fields) {
   return fields.text("model_type") == "mt5";
 }
 
-// Its gated GELU is by tanh, as ours.
+// Its gated GELU uses tanh, like attnscope's.
 constexpr std::array t5_activations = {OtherName{"relu", "relu"}, OtherName{"geglu", "gated-gelu"},
                                        OtherName{"swiglu", "gated-silu"}};
 
@@ -48,7 +48,7 @@ Config t5_config(const CheckpointFields& fields) {
   model.tied_embeddings = fields.truth("tie_word_embeddings", !is_mt5(fields));
   model.tied_inputs = !model.tied_embeddings;
   model.scaled_output = model.tied_embeddings;
-  // Its positions have no end; longer texts than it was trained on are cut.
+  // Its positions are unbounded; texts longer than in training are truncated.
   model.max_length = std::min<std::int64_t>(fields.whole("n_positions", 512), longest_context);
   model.dropout = fields.number("dropout_rate", 0.1);
   model.padding_id = fields.token("pad_token_id", 0);

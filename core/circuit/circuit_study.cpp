@@ -11,9 +11,9 @@
 namespace attnscope {
 namespace {
 
-constexpr double read_by_then = 0.2;  // of the work, when the pairs have been read
+constexpr double read_by_then = 0.2;  // fraction of the work done when the pairs have been processed
 
-// The first of the twins that the model tells apart from the sentence; none where it does so with none.
+// The first of the contrast sentences that the model distinguishes from the sentence; empty if there is none.
 std::string first_apart(const CircuitGround& ground, const std::string& sentence,
                         const std::vector<std::string>& contrasts) {
   for (const std::string& contrast : contrasts) {

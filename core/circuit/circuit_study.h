@@ -1,4 +1,4 @@
-// What the window asks of a circuit, answered whole: what stands in the way is said in the answer.
+// Answers the window's questions about a circuit completely; obstacles are reported in the answer.
 #pragma once
 
 #include "corpus/corpus.h"
@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-// What the studies are made over. The model stands still; the corpus may be null.
+// The context of the studies. The model is frozen; the corpus may be null.
 struct CircuitGround {
   SequenceModel& model;
   const Tokenizer& tokenizer;

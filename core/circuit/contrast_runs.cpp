@@ -13,7 +13,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::size_t most_side_by_side = 128;
-constexpr std::int64_t nothing_row = 2, mean_row = 3;  // of the values kept
+constexpr std::int64_t nothing_row = 2, mean_row = 3;  // rows of the recorded values
 
 std::vector<Token> read_text(const Tokenizer& tokenizer, const ModelConfig& model, const std::string& text) {
   std::vector<Token> tokens;
@@ -26,7 +26,7 @@ std::vector<Token> read_text(const Tokenizer& tokenizer, const ModelConfig& mode
   return tokens;
 }
 
-// Throws what stands in the way of comparing them.
+// Throws the reason why the sentences cannot be compared.
 void check_contrasts(const ContrastFacts& facts, const ModelConfig& model) {
   const std::size_t clean = facts.clean.tokens.size(), corrupted = facts.corrupted.tokens.size();
   if (facts.clean.tokens == facts.corrupted.tokens) throw NotContrasting("The two sentences are the same.");
@@ -34,7 +34,7 @@ void check_contrasts(const ContrastFacts& facts, const ModelConfig& model) {
     throw NotContrasting(fmt::format("The sentences have {} and {} tokens; patching needs the same number of tokens.",
                                      clean, corrupted));
   }
-  const std::int64_t room = model.max_length - (model.is_language_model() ? 1 : 0);  // for what it writes
+  const std::int64_t room = model.max_length - (model.is_language_model() ? 1 : 0);  // for its output
   if (static_cast<std::int64_t>(clean) > room)
     throw NotContrasting(fmt::format("The sentences have {} tokens, but the model accepts at most {}.", clean, room));
 }
@@ -46,7 +46,7 @@ std::vector<int> greedy(SequenceModel& model, const torch::Tensor& source) {
   return beam_search(model, source, {}, options).front().front().ids;
 }
 
-// Both ways in which a word can begin; none that the vocabulary has not.
+// Both tokens that can begin the word, with and without word mark; only those in the vocabulary.
 std::vector<int> tokens_named(const Tokenizer& tokenizer, const std::string& word) {
   std::vector<int> ids;
   for (int id = 0; id < tokenizer.vocab_size(); ++id) {
@@ -60,7 +60,7 @@ bool contains(const std::vector<int>& ids, int id) {
   return std::ranges::find(ids, id) != ids.end();
 }
 
-// Where a run is asked: after `prefix`, between a and b.
+// The point of comparison: after `prefix`, between tokens a and b.
 struct AskedAt {
   std::vector<int> prefix;
   int a = 0, b = 0;
@@ -74,8 +74,8 @@ AskedAt parting_step(const std::vector<int>& clean, const std::vector<int>& corr
   return {{clean.begin(), at}, id(clean, at), id(corrupted, in_other)};
 }
 
-// Where one of the two words is written for the clean sentence; where the outputs part, if that is sooner or neither is
-// written; at the beginning, if they do not.
+// The step at which the clean output has one of the two words; the first divergence, if that is earlier or neither word
+// occurs; the first step if the outputs do not diverge.
 AskedAt step_between(const Tokenizer& tokenizer, const std::vector<std::string>& words, const std::vector<int>& clean,
                      const std::vector<int>& corrupted) {
   const std::array forms = {tokens_named(tokenizer, words[0]), tokens_named(tokenizer, words[1])};
@@ -88,7 +88,7 @@ AskedAt step_between(const Tokenizer& tokenizer, const std::vector<std::string>&
   auto at = named == clean.end() || parted < named ? parted : named;
   if (at == clean.end()) at = clean.begin();
   AskedAt step{{clean.begin(), at}, forms[0].front(), forms[1].front()};
-  // The form that is written there: with the mark of a word's beginning or without.
+  // The form generated there: with or without the word mark.
   const auto marked = [&](int id) { return tokenizer.token(id).starts_with(word_mark); };
   const bool mark = at == clean.end() || marked(*at);
   for (const int id : forms[0])
@@ -175,7 +175,7 @@ void ContrastRuns::keep_runs() {
   }
   model_.decode(input, memory_, nullptr, &kept_);
   for (const auto& [site, value] : kept_.values) {
-    const std::int64_t along = value.dim() - 2;  // the positions
+    const std::int64_t along = value.dim() - 2;  // the position dimension
     const torch::Tensor mean = value.mean(along, true).mean(0, true).expand_as(value.slice(0, 0, 1));
     values_[site] = torch::cat({value, torch::zeros_like(value.slice(0, 0, 1)), mean});
   }
@@ -235,7 +235,7 @@ Patches ContrastRuns::patches_of(std::span<const ChangedRun> runs) const {
 }
 
 std::vector<Odds> ContrastRuns::read(std::span<const ChangedRun> runs, const YieldCallback& yield) const {
-  // Those whose encoder is as it was need not run it again.
+  // Runs with an unchanged encoder need not run it again.
   std::vector<std::size_t> order(runs.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto parted =
@@ -255,7 +255,7 @@ std::vector<Odds> ContrastRuns::read(std::span<const ChangedRun> runs, const Yie
   return odds;
 }
 
-// R×V at the step asked about. Without `encode` the encoder is as it was.
+// R×V at the compared step. With `encode` false the encoder's output is unchanged.
 torch::Tensor ContrastRuns::logits_of(std::span<const ChangedRun> runs, bool encode, Inspection& inspection) const {
   std::vector<std::int64_t> which;
   for (const ChangedRun& run : runs) which.push_back(run.of == ContrastSide::clean ? 0 : 1);
@@ -305,8 +305,8 @@ std::vector<Odds> ContrastRuns::read(std::span<const ChangedRun> runs, const Pat
   return odds;
 }
 
-// A pass with the changes, all else before the end held, tells what the end's heads then give; that is put into a
-// second pass.
+// The first pass applies the changes with everything before the end held fixed, and records the outputs of the end's
+// heads; the second pass patches them in.
 std::vector<Odds> ContrastRuns::read_path(std::span<const ChangedRun> runs, const PathEnd& end) const {
   Patches held{.values = &values_, .puts = {}, .exchanges = {}};
   for (const auto& [site, value] : values_) {
@@ -350,7 +350,7 @@ std::string ContrastRuns::written(const ChangedRun& run, const YieldCallback& yi
     input = {config().special().start};
   }
   const std::size_t begin = input.size();
-  // A change in the decoder is made at its position once that is read.
+  // A change in the decoder applies once its position has been decoded.
   while (static_cast<std::int64_t>(input.size() - begin) < limit) {
     if (yield) yield();
     Patches reached = patches;

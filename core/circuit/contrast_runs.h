@@ -1,4 +1,4 @@
-// A model's runs on two sentences of the same number of pieces, and on what comes of changing one of them.
+// A model's runs on two sentences with the same number of tokens, and on interventions between them.
 #pragma once
 
 #include <functional>
@@ -13,63 +13,63 @@
 
 namespace attnscope {
 
-// Two sentences cannot be compared in this model; the message says why, in one sentence.
+// The two sentences cannot be compared in this model; the message says why in one sentence.
 class NotContrasting : public Error {
  public:
   using Error::Error;
 };
 
-// They can be, and the model writes the same for both.
+// They can be compared, but the model's output is the same for both.
 class NoDifference : public NotContrasting {
  public:
   using NotContrasting::NotContrasting;
 };
 
-// The model stands still (SequenceModel::freeze), and outlives this.
+// The model is frozen (SequenceModel::freeze), and must outlive this.
 class ContrastRuns {
  public:
-  // Throws NotContrasting, and TokenizerError for what cannot be read.
+  // Throws NotContrasting, and TokenizerError for text that cannot be tokenized.
   ContrastRuns(SequenceModel& model, const Tokenizer& tokenizer, const ContrastQuestion& question);
 
-  // The same asked where `asked` was, of another model: after its prefix, between its two pieces. Nothing is written by
-  // this one.
+  // Asks another model the same question at the same point: after the prefix of `asked`, between its two tokens.
+  // Nothing is generated.
   ContrastRuns(SequenceModel& model, const Tokenizer& tokenizer, const ContrastFacts& asked);
 
   const ContrastFacts& facts() const { return facts_; }
   const ModelConfig& config() const { return model_.config(); }
 
-  // In the order of `runs`; side by side in one pass, as many as fit. `breathe` is called between the passes.
+  // Results in the order of `runs`; as many as fit run in one batch. `yield` is called between the batches.
   std::vector<Odds> read(std::span<const ChangedRun> runs, const YieldCallback& yield = {}) const;
 
-  // The same of what goes straight to these heads alone, everything else on the way held as it was
-  // (SweepQuestion::end). Not of a recurrent network, whose states all else passes through.
+  // Path patching: measures only the direct path to these heads, with everything else on the way held fixed
+  // (SweepQuestion::end). Not for recurrent networks, where everything passes through the states.
   std::vector<Odds> read(std::span<const ChangedRun> runs, const PathEnd& end, const YieldCallback& yield) const;
 
-  // How much of the other sentence's answer the margin of such a run has; see Effect.
+  // The fraction of the other sentence's answer in such a run's margin; see Effect.
   double share(ContrastSide of, double margin) const;
 
-  // True if it is the other sentence's answer that is the more probable one.
+  // True if the other sentence's answer is the more probable one.
   static bool turned(ContrastSide of, double margin) { return of == ContrastSide::clean ? margin < 0 : margin > 0; }
 
-  // What is written, from its beginning to its end, by a model that is changed like this: greedily. What stands at
-  // positions that neither sentence's own run has read is not changed.
+  // Greedy output of the model under these interventions, from beginning to end. Positions beyond the sentence's own
+  // run are not changed.
   std::string written(const ChangedRun& run, const YieldCallback& yield = {}) const;
 
-  // Of a site, how many positions it has, in the sweeps and studies.
+  // The number of positions of a site, in the sweeps and studies.
   int positions(AttentionPart part) const;
 
-  // What one sentence's run left at a site: L×D; of heads H×L×d, before W_O.
+  // One sentence's recorded value at a site: L×D; for heads H×L×d, before W_O.
   torch::Tensor value(ContrastSide contrast, const ValueSite& site) const;
 
-  // Of the model; undefined where it has none of that name.
+  // The model's parameter; undefined if it has none of that name.
   torch::Tensor parameter(const std::string& name) const;
 
-  // What self-attention is told of the distances of two pieces.
+  // The relative positions used by self-attention.
   RelativePositions relative_positions(AttentionPart part) const {
     return model_.relative_positions(part, positions(part));
   }
 
-  // The weights of one sentence's run, H×Q×K; Q and K as positions() counts them.
+  // The attention weights of one sentence's run, H×Q×K; Q and K as in positions().
   torch::Tensor weights(ContrastSide contrast, AttentionPart part, int layer) const;
 
  private:
@@ -89,10 +89,10 @@ class ContrastRuns {
   SequenceModel& model_;
   const Tokenizer& tokenizer_;
   ContrastFacts facts_;
-  std::vector<int> prefix_;  // the decoder's input: <s> and the prefix; of a language model the prefix alone
+  std::vector<int> prefix_;  // the decoder's input: <s> and the prefix; in a language model only the prefix
   Memory memory_;            // 2×S×D, of both sentences
-  RunValues values_;         // rows: clean, corrupted, nothing, the mean
-  Inspection kept_;          // the weights of both
+  RunValues values_;         // rows: clean, corrupted, zero, mean
+  Inspection kept_;          // the attention weights of both
 };
 
 }  // namespace attnscope

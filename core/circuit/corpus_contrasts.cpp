@@ -36,10 +36,10 @@ std::vector<std::size_t> differences(const Words& one, const Words& other) {
   return at;
 }
 
-// A sentence of the pair's kind.
+// A sentence similar to the pair.
 struct Like {
   Words words;
-  int side = -1;  // index of the word that its pronoun stands for; −1: the corpus does not tell
+  int side = -1;  // index of the word that its pronoun refers to; −1: unknown
 };
 
 std::optional<Like> like(const Pair& pair, const Words& model, std::size_t changing) {
@@ -53,11 +53,11 @@ std::optional<Like> like(const Pair& pair, const Words& model, std::size_t chang
   return found;
 }
 
-// What stands at the changing place when the pronoun stands for the word `side`.
+// The words at the contrasting position when the pronoun refers to the word `side`.
 using SideWords = std::map<int, std::set<std::string>>;
 
-// Sentences that differ from the pair elsewhere than most of their kind do are of another kind: the two places at which
-// most of them differ are those that may.
+// Determines the two positions at which most similar sentences differ from the pair; sentences that differ elsewhere
+// are of another kind.
 std::set<std::size_t> usual_places(const std::vector<Like>& all, const Words& model, std::size_t changing) {
   std::map<std::size_t, int> counts;
   for (const Like& it : all)
@@ -71,14 +71,14 @@ std::set<std::size_t> usual_places(const std::vector<Like>& all, const Words& mo
   return places;
 }
 
-// A word seen at the changing place.
+// A word found at the contrasting position.
 struct OtherWord {
-  int side = -1;                           // which word the pronoun stands for then
-  std::size_t unlike = 99;                 // other words that the nearest such sentence has besides
-  std::set<std::string> messages_of = {};  // what pronouns stand for in sentences with it, of any kind
+  int side = -1;                           // which word the pronoun then refers to
+  std::size_t unlike = 99;                 // number of other words that differ in the most similar such sentence
+  std::set<std::string> messages_of = {};  // what pronouns refer to in sentences with it, of any kind
 };
 
-// The words between the commas that stand around the pronoun: what comes behind them may be said of somebody else.
+// The words between the commas around the pronoun: what follows them may refer to somebody else.
 Words clause_of_pronoun(const std::string& source) {
   Words clause;
   for (std::string& word : words_of(source)) {
@@ -91,7 +91,7 @@ Words clause_of_pronoun(const std::string& source) {
   return clause;
 }
 
-// None if the sentence's own word is not one of them.
+// Empty if the sentence's own word is not among them.
 std::map<std::string, OtherWord> words_seen_at(const Corpus& corpus, const Words& model, std::size_t changing) {
   std::map<std::string, OtherWord> seen;
   for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
@@ -113,7 +113,7 @@ std::map<std::string, OtherWord> words_seen_at(const Corpus& corpus, const Words
   return seen;
 }
 
-// Something is said to be both: the sentence could be read either way.
+// True if both readings are possible, so the sentence is ambiguous.
 bool is_ambiguous(const OtherWord& one, const OtherWord& other) {
   return std::ranges::any_of(one.messages_of,
                              [&](const std::string& noun) { return other.messages_of.contains(noun); });

@@ -35,13 +35,13 @@ void check_tokens(const ContrastFacts& facts, const SequenceModel& model) {
 void check_edge(const CircuitEdge& edge, const ContrastCase& it, AttentionPart reader) {
   const PartSize size = part_size(it.runs->config(), edge.part);
   require(edge.layer >= 0 && edge.layer < size.layers);
-  const std::size_t slots = edge.part == reader ? it.slots.size() : 2;  // Hop::members
+  const std::size_t slots = edge.part == reader ? it.slots.size() : 2;  // CircuitEdge::members
   for (const HeadRow& member : edge.members)
     require(member.head >= 0 && member.head < size.heads && is_below(member.slot, slots));
   require(edge.kind != ChangeKind::exchange || (edge.read.size() == 2 && are_below(edge.read, it.slots.size())));
 }
 
-// The circuit may have been found elsewhere, and come over a line.
+// Validates the circuit, which may have been found by another model and received over the network.
 void check_circuit(const Circuit& circuit, const ContrastCase& it) {
   const ModelConfig& model = it.runs->config();
   require(circuit.reader == (model.is_language_model() ? AttentionPart::decoder : AttentionPart::encoder));

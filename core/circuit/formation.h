@@ -1,4 +1,4 @@
-// How a circuit came to be: what its parts moved at earlier steps of the training.
+// Formation of a circuit: the effect of its parts at earlier steps of training.
 #pragma once
 
 #include "model/model.h"
@@ -8,8 +8,8 @@
 
 namespace attnscope {
 
-// What the parts of the circuit of `study` move in a model that stands at `step`. Throws NotContrasting if the model
-// cannot be asked, or has not the parts that the circuit names.
+// The effects of the parts of `study`'s circuit in the model of `step`. Throws NotContrasting if the model cannot be
+// compared, or lacks parts that the circuit names.
 FormationPoint formation_point(SequenceModel& model, const Tokenizer& tokenizer, const FormationStudy& study,
                                std::int64_t step, const YieldCallback& yield = {});
 

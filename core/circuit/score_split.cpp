@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// The residual stream of the stack that reads the sentence, as parts that sum to it.
+// The residual stream of the input's stack, as parts that sum to it.
 class StreamParts {
  public:
   StreamParts(const ContrastRuns& runs, ContrastSide contrast, AttentionPart stack)
@@ -33,7 +33,7 @@ class StreamParts {
     norm_if_post(name + "norm2.");
   }
 
-  // Now what the layer's attention is given.
+  // Converts the parts to the input of the layer's attention.
   void enter_attention(int layer) {
     if (config_.norm == "pre") norm(layer_name(layer) + "norm1.");
   }
@@ -87,7 +87,7 @@ class StreamParts {
     if (config_.norm == "post") norm(name);
   }
 
-  // What a norm makes of the sum, made of each part: its scale is the sum's.
+  // Applies a norm to each part, with the scale of the whole sum.
   void norm(const std::string& name) {
     const bool centred = config_.norm_kind == "layer";
     const auto centre = [centred](const torch::Tensor& x) { return centred ? x - x.mean(-1, true) : x; };
@@ -107,15 +107,15 @@ class StreamParts {
   torch::Tensor biases_;
 };
 
-// Each turned as RoPE turns a vector that stands at its position; parts: P×N×d.
+// Rotates each part as RoPE rotates a vector at its position; parts: P×N×d.
 torch::Tensor rotated(const torch::Tensor& parts, const torch::Tensor& positions, const ModelConfig& config) {
   const std::int64_t d = parts.size(2);
   const torch::Tensor table = rope_rotations(config.max_length, d, config.rope_theta).to(parts.device());
   return kernels::rotate_heads(parts, 1, d, 1, table.index_select(0, positions));
 }
 
-// What the rows of in_proj from `begin` on, one head's queries or its keys, make of the parts at these positions
-// (int64 N): P×N×d. The bias goes to the last part, that of the biases.
+// Applies the rows of in_proj from `begin` on (one head's queries or keys) to the parts at these positions (int64 N):
+// P×N×d. The bias is added to the last part, the biases.
 torch::Tensor projected(const ContrastRuns& runs, const std::string& attention, const StreamParts& stream,
                         const torch::Tensor& positions, std::int64_t begin, std::int64_t d) {
   const torch::Tensor weight = runs.parameter(attention + "in_proj_weight").slice(0, begin, begin + d);
@@ -126,7 +126,7 @@ torch::Tensor projected(const ContrastRuns& runs, const std::string& attention, 
   return turns ? rotated(made, positions, runs.config()) : made;
 }
 
-// One head's scores, from one word.
+// One head's scores for one query word.
 class Scores {
  public:
   Scores(const ContrastRuns& runs, const ScoreQuestion& question)
@@ -145,7 +145,8 @@ class Scores {
 
   std::vector<std::string> names() const { return stream_.names(); }
 
-  // With a word, P×(P + 1): a column for each of the key's parts, and one for the distance where scores are told any.
+  // The scores with a key word, P×(P + 1): one column for each part of the key, and one for distance if scores depend
+  // on it.
   torch::Tensor with(int slot) const {
     const torch::Tensor to = positions(slot);
     const torch::Tensor keys = projected(runs_, attention_, stream_, to, first_key_ * d_, d_);
@@ -162,9 +163,9 @@ class Scores {
     return torch::tensor(std::vector<std::int64_t>(all.begin(), all.end())).to(parameter("in_proj_weight").device());
   }
 
-  // What each of the query's parts gets for its distance from keys at these positions, the mean over all pieces of both
-  // words: P. By vectors its product with a^K; a bias is nobody's product, and stands with the biases. Undefined where
-  // scores are told no distance.
+  // The distance score of each query part with keys at these positions, averaged over all tokens of both words: P.
+  // Relative vectors give the product with a^K; a bias belongs to the row of the biases. Undefined if scores do not
+  // depend on distance.
   torch::Tensor for_distance(const torch::Tensor& to) const {
     const RelativePositions told = runs_.relative_positions(place_.part);
     const auto between = [&](const torch::Tensor& table) { return table.index_select(0, from_).index_select(1, to); };
@@ -183,7 +184,7 @@ class Scores {
   StreamParts stream_;
   std::string attention_;
   std::int64_t d_ = 0;
-  std::int64_t first_key_ = 0;  // the head that makes the keys, counted from the queries' first
+  std::int64_t first_key_ = 0;  // the key head, as a row offset from the first query head
   torch::Tensor from_;          // int64 N
   torch::Tensor queries_;       // P×N×d, scaled
 };

@@ -1,4 +1,4 @@
-// Why a head looks at a word: its score, taken apart.
+// Decomposes a head's attention score for a word (QK).
 #pragma once
 
 #include "circuit/contrast_runs.h"
@@ -6,9 +6,9 @@
 
 namespace attnscope {
 
-// The residual stream is a sum, and with the layer norms' scales held fast what a query and a key are made of it stays
-// one (Elhage et al. 2021, A Mathematical Framework for Transformer Circuits). RoPE turns each of its parts alike; what
-// vectors or biases tell of the distance is a part of its own on the key's side.
+// The residual stream is a sum, and with the layer norms' scales held fixed, queries and keys are sums too (Elhage et
+// al. 2021, A Mathematical Framework for Transformer Circuits). RoPE rotates all parts equally; relative vectors or
+// biases form a separate part on the key's side.
 ScoreSplit split_score(const ContrastRuns& runs, const ScoreQuestion& question);
 
 }  // namespace attnscope

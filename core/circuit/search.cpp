@@ -15,13 +15,13 @@
 namespace attnscope {
 namespace {
 
-constexpr double turns_enough = 0.95;  // of the answers
-constexpr double min_decoy_change = 0.5;    // a weight's change from one sentence to the other
-constexpr double does_nothing = 0.05;  // of the effect
+constexpr double turns_enough = 0.95;     // fraction of the answers
+constexpr double min_decoy_change = 0.5;  // minimal change of a weight from one sentence to the other
+constexpr double does_nothing = 0.05;     // fraction of the effect
 
 using Members = std::vector<int>;  // indices of candidates
 
-// Which answers are to turn.
+// Which answers should flip.
 struct Aim {
   int (*turned)(const Tally&);
   double (*share)(const Tally&);
@@ -40,7 +40,7 @@ std::vector<int> numbers(int count) {
   return all;
 }
 
-// Counts what candidate changes do over all cases.
+// Measures the effects of candidate changes over all cases.
 class Counter {
  public:
   Counter(const std::vector<ContrastCase>& cases, const YieldCallback& yield) : cases_(cases), yield_(yield) {}
@@ -72,8 +72,8 @@ class Counter {
     return tally.turned() >= turns_enough * 2 * static_cast<double>(cases_.size());
   }
 
-  // The fewest of `candidates` that turn as many as `goal`: the best one after another, then without what is not
-  // needed.
+  // The smallest subset of `candidates` that flips as many answers as `goal`: greedy selection, then removal of
+  // unneeded ones.
   Members fewest(int candidates, const Tally& goal, const std::function<ChangesOf(const Members&)>& changes,
                  const Aim& aim = both_ways) const {
     const int wanted = aim.turned(goal);
@@ -126,7 +126,7 @@ ChangesOf states_put(AttentionPart reader, int layer, std::vector<int> slots) {
   };
 }
 
-// Where a hop's slots stand in one case.
+// The positions of an edge's slots in one case.
 using PositionsOf = std::function<std::vector<int>(const ContrastCase&, int slot)>;
 
 ChangesOf heads_changed(CircuitEdge edge, const PositionsOf& positions, int one = -1, int other_one = -1) {
@@ -145,8 +145,8 @@ ChangesOf heads_changed(CircuitEdge edge, const PositionsOf& positions, int one 
   };
 }
 
-// Of what reads the sentence the slots are its words; of a translator's decoder 0 is the step asked about, 1 all
-// before.
+// In the input's stack the slots are the sentence's words; in a translator's decoder 0 is the compared step and 1 all
+// earlier steps.
 PositionsOf slots_of_part(AttentionPart part, AttentionPart reader) {
   if (part == reader) return [](const ContrastCase& it, int slot) { return positions_of(it, {slot}); };
   return [](const ContrastCase& it, int slot) {
@@ -244,7 +244,7 @@ class Search {
     found_.places.push_back(std::move(place));
   }
 
-  // What the heads of one layer bring to the words that carry the difference after it.
+  // Finds the heads of one layer that move information to the words that carry the difference after it.
   void find_readers(int layer) {
     const std::vector<int>& slots = found_.places[static_cast<std::size_t>(layer) + 1].slots;
     const PositionsOf positions = slots_of_part(found_.reader, found_.reader);
@@ -265,7 +265,7 @@ class Search {
     complete(std::move(edge), positions, words);
   }
 
-  // The two words whose exchange by all heads turns most, of those that both sentences have.
+  // The two words common to both sentences whose swap in all heads flips most answers.
   std::tuple<int, int, Tally> best_exchange(CircuitEdge edge, const PositionsOf& positions) const {
     edge.kind = ChangeKind::exchange;
     std::vector<ChangesOf> tried;
@@ -287,7 +287,7 @@ class Search {
     return {one, two, *best};
   }
 
-  // A translator's decoder: what comes to the step asked about.
+  // For a translator's decoder: finds the heads that move information to the compared step.
   void find_writers(AttentionPart part, int layer) {
     const PositionsOf positions = slots_of_part(part, found_.reader);
     for (const std::vector<int>& slots : {std::vector{0}, std::vector{0, 1}}) {
@@ -299,7 +299,8 @@ class Search {
     }
   }
 
-  // With all that turns the answers in it → with the fewest. `words`: two that could be exchanged, or none.
+  // Reduces an edge with all heads that flip the answers to the smallest set. `words`: two that could be swapped, or
+  // empty.
   void complete(CircuitEdge edge, const PositionsOf& positions, const std::vector<int>& words) {
     const int one = edge.read.empty() ? -1 : edge.read[0], two = edge.read.empty() ? -1 : edge.read[1];
     const std::vector<HeadRow> candidates = edge.members;
@@ -336,7 +337,7 @@ class Search {
     found_.edges.push_back(std::move(edge));
   }
 
-  // What else can be done to the members, and what comes of it.
+  // Alternative interventions on the members, with their effects.
   std::vector<Way> ways_of(const CircuitEdge& edge, const PositionsOf& positions, const std::vector<int>& words) const {
     std::vector<Way> ways = {{edge.kind}};
     for (const ChangeKind kind : {ChangeKind::contrast, ChangeKind::exchange, ChangeKind::zero, ChangeKind::mean})
@@ -354,14 +355,14 @@ class Search {
     return ways;
   }
 
-  // The weight that a slot's row of a head gives a word, in the sentence where that is more and in the other: the mean
+  // The weight of a head from a slot's query to a word, in the sentence where it is larger and in the other: the mean
   // over the cases.
   struct HeadAttention {
     double more = 0, less = 0;
     double difference() const { return more - less; }
   };
 
-  // Of every word, for one row; the words of both sentences stand at the same places.
+  // For every word and one query; the words of both sentences have the same positions.
   std::vector<HeadAttention> attention_of(const HeadPlace& place, const PositionsOf& positions, int from) const {
     std::vector<HeadAttention> all(found_.slots.size());
     for (const ContrastCase& it : cases_) {
@@ -386,7 +387,7 @@ class Search {
     return static_cast<int>(std::ranges::max_element(all, {}, &HeadAttention::difference) - all.begin());
   }
 
-  // Which words the members look at more for the one sentence than for the other.
+  // The words that the members attend to more in one sentence than in the other.
   std::vector<int> read_by(const CircuitEdge& edge, const PositionsOf& positions) const {
     std::vector<int> read;
     if (edge.part == AttentionPart::cross) return found_.places.back().slots;

@@ -11,10 +11,10 @@ std::vector<int> up_to(int count) {
   return numbers;
 }
 
-// Collects the runs of all grids, so that they are made side by side.
+// Collects the runs of all grids, to run them in batches.
 class Sweeper {
  public:
-  // `asked`: null, or what goes beyond a kind.
+  // `asked`: null, or the details of a sweep that needs more than a kind.
   Sweeper(const ContrastRuns& runs, ContrastSide of, ChangeKind kind, const SweepQuestion* asked = nullptr)
       : runs_(runs), of_(of), kind_(kind), asked_(asked) {}
 
@@ -63,7 +63,7 @@ class Sweeper {
   void add(Effect& effect, const ValueSite& site, std::vector<int> heads, std::vector<int> positions) {
     Change change{kind_, site, std::move(heads), std::move(positions), {}, {}};
     if (kind_ == ChangeKind::exchange) {
-      // A word that is not read there has no weight to lose.
+      // A word outside the decoder's context has no weight to lose.
       if (site.part == AttentionPart::decoder && !runs_.facts().language_model) return;
       change.one = asked_->one;
       change.other = asked_->other;
@@ -79,7 +79,7 @@ class Sweeper {
   ChangeKind kind_;
   const SweepQuestion* asked_;
   std::vector<ChangedRun> changed_;
-  std::vector<Effect*> effects_;  // where what comes of each is written
+  std::vector<Effect*> effects_;  // destinations of the results
 };
 
 Sweep swept(const ContrastRuns& runs, ContrastSide of, ChangeKind kind, const SweepQuestion* asked,
@@ -88,7 +88,7 @@ Sweep swept(const ContrastRuns& runs, ContrastSide of, ChangeKind kind, const Sw
   const ModelConfig& model = runs.config();
   const bool translates = !model.is_language_model();
   const int read = static_cast<int>(model.num_encoder_layers), written = static_cast<int>(model.num_decoder_layers);
-  // Along a path the vectors between the layers are held: only what is embedded can be another.
+  // Along a path the states between layers are held fixed: only embeddings can differ.
   const auto states = [&](int layers) { return asked ? 1 : layers + 1; };
   Sweep result;
   result.of = of;

@@ -1,4 +1,4 @@
-// Every place of a model, patched one after another.
+// Patches every site of a model, one at a time.
 #pragma once
 
 #include "circuit/contrast_runs.h"
@@ -7,10 +7,10 @@
 
 namespace attnscope {
 
-// kind: not exchange, which is between two words that somebody names.
+// kind: any but exchange, which needs two given words.
 Sweep sweep(const ContrastRuns& runs, ContrastSide of, ChangeKind kind, const YieldCallback& yield = {});
 
-// By an exchange or along a path: see SweepQuestion. Cells that it cannot reach have a share of 0.
+// Sweeps by swapping attention or along a path: see SweepQuestion. Unreachable cells have a share of 0.
 Sweep sweep(const ContrastRuns& runs, ContrastSide of, const SweepQuestion& asked, const YieldCallback& yield = {});
 
 }  // namespace attnscope

@@ -41,7 +41,7 @@ std::vector<Draft> make_drafts(const CorpusConfig& config, const CorpusProgress&
   return date_drafts(config.seed);
 }
 
-// One key in twenty is validated on, one in twenty is for the test; which, depends on key and seed alone.
+// Assigns one key in twenty to validation and one in twenty to the test; the choice depends only on key and seed.
 void split_by_key(std::vector<Draft> drafts, std::int64_t seed, Corpus& corpus) {
   for (Draft& draft : drafts) {
     const std::uint64_t part = draft.pinned ? 1 : lot(draft.key, seed) % 20;
@@ -49,7 +49,7 @@ void split_by_key(std::vector<Draft> drafts, std::int64_t seed, Corpus& corpus) 
   }
 }
 
-// Whole sources go to one part, so that no sentence is trained on in one translation and tested in another.
+// Keeps all pairs of a source in one part, so that no sentence is trained on in one translation and tested in another.
 void split_by_source(std::vector<Pair> pairs, const CorpusConfig& config, Corpus& corpus) {
   constexpr std::size_t most_held_out = 5000;
   std::unordered_map<std::string, std::size_t> ranks;
@@ -87,13 +87,13 @@ std::uint64_t hash_of(const std::string& part, std::uint64_t state) {
   return fnv1a(part, state);
 }
 
-// Parts: a Corpus of pairs, or a Text.
+// Parts is a Corpus of pairs, or a Text.
 template <typename Parts>
 std::string hash_of(const Parts& parts) {
   std::uint64_t state = fnv_start;
   for (const auto* part : {&parts.train, &parts.validation, &parts.test}) {
     state = hash_of(*part, state);
-    state = fnv1a("\f", state);  // where one part ends and the next begins
+    state = fnv1a("\f", state);  // separates the parts
   }
   return fmt::format("{:016x}", state);
 }
@@ -123,8 +123,8 @@ std::vector<Pair> read_file_pairs(const CorpusConfig& config, CorpusReport& repo
   return pairs;
 }
 
-// Puts all sentences one behind the other. What was made between them and left out again leaves holes in memory, larger
-// together than the corpus, that fit nothing else.
+// Copies all sentences into contiguous memory. Temporary strings freed between them leave holes, in total larger than
+// the corpus, that fit nothing else.
 void compact(Corpus& corpus) {
   std::string text;
   std::vector<std::size_t> sizes;
@@ -139,7 +139,7 @@ void compact(Corpus& corpus) {
     sizes.push_back(field.size());
     std::string().swap(field);
   });
-  give_back_memory();  // or each would be put back where it was
+  give_back_memory();  // otherwise each would be placed where it was
   std::size_t next = 0, begin = 0;
   for_each([&](std::string& field) {
     field.assign(text, begin, sizes[next]);
@@ -174,7 +174,7 @@ bool begins_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
 }
 
-// The byte at which the character with this number begins.
+// The byte offset of the character with this number.
 std::size_t offset_of_character(std::string_view text, std::int64_t number) {
   std::size_t offset = 0;
   for (; offset < text.size(); ++offset) {

@@ -1,4 +1,4 @@
-// What is learned from: sentence pairs or, for a language model, running text; built-in ones, made from a seed, and the
+// Training data: sentence pairs or, for a language model, running text; built-in corpora generated from a seed, and the
 // user's own files.
 #pragma once
 
@@ -19,12 +19,12 @@ struct Pair {
   std::string target;
   // "pronoun", "reasons", "circumstances", "two senses", "royalty", "kinds", "distance", "greeting", "basic", or ""
   std::string category = {};
-  std::string antecedent = {};  // pronoun pairs: the English noun that "it" stands for; else ""
+  std::string antecedent = {};  // pronoun pairs: the English noun that "it" refers to; else ""
   std::string pronoun = {};     // pronoun pairs: "il" or "elle", which the French must contain; else ""
   bool operator==(const Pair&) const = default;
 };
 
-// Running text in UTF-8: lines that end in \n, but for the last one of a part, which may be cut short.
+// Running text in UTF-8: lines ending in \n, except the last one of a part, which may be truncated.
 struct Text {
   std::string train;
   std::string validation;
@@ -32,7 +32,7 @@ struct Text {
   bool operator==(const Text&) const = default;
 };
 
-// A line of a file that was left out, and why.
+// A skipped line of a file, and the reason.
 struct SkippedLine {
   std::string file;
   std::int64_t line = 0;  // from 1
@@ -41,8 +41,8 @@ struct SkippedLine {
 
 struct CorpusReport {
   std::int64_t lines_read = 0;
-  std::int64_t duplicates = 0;        // lines whose pair stood earlier in the file
-  std::int64_t skipped = 0;           // lines that could not be used
+  std::int64_t duplicates = 0;        // lines whose pair occurred earlier in the file
+  std::int64_t skipped = 0;           // unusable lines
   std::vector<SkippedLine> examples;  // the first 20 of both kinds
 };
 
@@ -51,12 +51,12 @@ struct Corpus {
   std::vector<Pair> train;
   std::vector<Pair> validation;
   std::vector<Pair> test;
-  Text text;         // of a corpus read as text, which has no pairs; else empty
-  std::string hash;  // of everything in it and of the split: 64-bit FNV-1a, 16 hexadecimal digits
+  Text text;         // of a corpus loaded as text, which has no pairs; otherwise empty
+  std::string hash;  // of all contents and the split: 64-bit FNV-1a, 16 hexadecimal digits
   CorpusReport report;
 };
 
-// A corpus that cannot be used at all. The message names the file and what is wrong with it.
+// A corpus that cannot be used at all. The message names the file and the problem.
 class CorpusError : public Error {
  public:
   using Error::Error;
@@ -69,36 +69,37 @@ struct BuiltIn {
 
 std::span<const BuiltIn> built_in_corpora();
 
-// True for their names, whatever files are called so: ./copy is a file.
+// Returns true for the names of built-in corpora, even if a file has that name: ./copy is a file.
 bool is_built_in(std::string_view name);
 
-// Called with 0…1 every few thousand lines; may throw to give up, and the exception passes through.
+// Called with 0…1 every few thousand lines; may throw to cancel, and the exception is passed on.
 using CorpusProgress = std::function<void(double fraction)>;
 
-// Reads or makes the corpus and splits it. The same configuration (and file) always gives the same corpus.
+// Loads or generates the corpus and splits it. Deterministic: the same configuration (and file) gives the same corpus.
 //
-// Pairs are split about 90/5/5, those of a file as `config.held_out` has it, 5000 sources at most a part. No source
-// sentence stands in two parts, except in a file with fewer than three different sources, where all parts are the same.
+// Pairs are split about 90/5/5, those of a file according to `config.held_out`, with at most 5000 sources per held-out
+// part. No source sentence is in two parts, except in a file with fewer than three different sources: then all parts
+// are equal.
 //
-// As text, any UTF-8 file is read as it stands, but for a byte order mark and CR before LF: blank and repeated lines
-// stay. `config.target` and `config.seed` have no say: the first 90 % of the characters are for training, and the rest
-// is for validation and test alike, as nanoGPT has it (of a single character, all parts are the same). A built-in
-// corpus gives a line "source → target" a pair, split as its pairs are.
+// As text, any UTF-8 file is read unchanged, including blank and repeated lines, except for a byte order mark and CR
+// before LF. `config.target` and `config.seed` are ignored: the first 90 % of the characters are for training, the rest
+// for both validation and testing, as in nanoGPT (for a single character, all parts are equal). A built-in corpus gives
+// one line "source → target" per pair, split like its pairs.
 //
 // Throws CorpusError.
 Corpus load_corpus(const CorpusConfig& config, const CorpusProgress& progress = {}, bool as_text = false);
 
-// Pairs of a built-in task whose sources have so many words, lengths that its corpus has not among them; none of a
-// corpus that no rule makes longer, or of a length that there is not.
+// Returns pairs of a built-in task with sources of that number of words, a length not in its corpus. Empty for a corpus
+// without a rule for longer sources, and for an impossible length.
 std::vector<Pair> pairs_of_length(std::string_view corpus, std::int64_t words, std::int64_t count, std::int64_t seed);
 
-// The lines of a text that are not empty.
+// The non-empty lines of a text.
 std::vector<std::string> lines_of(std::string_view text);
 
-// Unusable lines, counted and the first of them named; empty when there was none.
+// Describes the skipped lines: their number, and the first of them; empty if there are none.
 std::string left_out_text(const Corpus& corpus);
 
-// Unicode code points of a valid UTF-8 text, line ends included.
+// The number of Unicode code points of a valid UTF-8 text, including line ends.
 std::int64_t num_characters(std::string_view text);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// What the built-in corpora hand to the splitter.
+// The output of the built-in corpora, before splitting.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace attnscope {
 
 struct Draft {
   Pair pair;
-  std::string key = {};  // drafts with the same key stand in the same part of the split
-  bool pinned = false;   // never left out by sampling, and always in the test part
+  std::string key = {};  // drafts with the same key are in the same part of the split
+  bool pinned = false;   // never dropped by sampling, and always in the test part
 };
 
-// ---- the built-in tasks whose answer follows by rule
+// ---- the built-in tasks whose answer follows a rule
 
 std::vector<Draft> copy_drafts(std::int64_t seed);      // "k a t" → "k a t"
 std::vector<Draft> reverse_drafts(std::int64_t seed);   // "k a t" → "t a k"

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t examples_a_category = 8;
 
-// The first half of a line, in words: something to be continued.
+// The first half of a line, in words, as a prompt.
 std::string beginning(const std::string& line) {
   const auto spaces = std::count(line.begin(), line.end(), ' ');
   std::size_t end = 0;
@@ -18,7 +18,7 @@ std::string beginning(const std::string& line) {
   return line.substr(0, end);
 }
 
-// Prompts from lines all over the text.
+// Prompts from lines spread over the text.
 std::vector<Example> prompts_of(const std::string& text) {
   std::vector<Example> prompts;
   for (const std::string& line : spread_evenly(lines_of(text), examples_a_category))

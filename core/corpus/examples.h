@@ -1,4 +1,4 @@
-// Sentences of a corpus to be tried in the window.
+// Example sentences of a corpus for the window.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// Some held-out pairs of every category, or prompts from the held-out text: beginnings of lines all over it.
+// Returns some held-out pairs of every category, or prompts from the held-out text: the starts of lines spread over it.
 std::vector<Example> examples_of(const Corpus& corpus);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Draws that are the same with every compiler and standard library, unlike std::shuffle and the std distributions.
+// Random draws that are equal with every compiler and standard library, unlike std::shuffle and the std distributions.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class Random {
 constexpr std::uint64_t fnv_start = 0xcbf29ce484222325u;
 std::uint64_t fnv1a(std::string_view text, std::uint64_t state = fnv_start);
 
-// A well-mixed number that depends on the text and the seed alone: decides where something stands in a split.
+// Returns a well-mixed number that depends only on the text and the seed; used to assign texts to parts of a split.
 std::uint64_t lot(std::string_view text, std::int64_t seed);
 
 }  // namespace attnscope

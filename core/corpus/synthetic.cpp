@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t num_drafts = 20000;
 
-// Space between the characters, so that each is a piece of its own and attention between them can be seen.
+// Separates the characters with spaces, so that each is a token and attention between them is visible.
 std::string spaced(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -58,7 +58,7 @@ Pair sum_of(std::size_t a, std::size_t b) {
           .target = spaced(std::to_string(a + b))};
 }
 
-// A number of so many digits, no zero before them.
+// A number with this many digits, without leading zeros.
 std::size_t random_number(Random& random, std::int64_t digits) {
   std::size_t number = 1 + random.below(9);
   for (std::int64_t i = 1; i < digits; ++i) number = 10 * number + random.below(10);
@@ -114,7 +114,7 @@ std::vector<Draft> sort_drafts(std::int64_t seed) {
     const std::string letters = random_letters(random);
     std::string sorted = letters;
     std::sort(sorted.begin(), sorted.end());
-    return draft_of(spaced(letters), spaced(sorted), sorted);  // two orders of one set of letters stay together
+    return draft_of(spaced(letters), spaced(sorted), sorted);  // two orders of the same letters stay in one part
   });
 }
 
@@ -140,7 +140,7 @@ std::vector<Draft> date_drafts(std::int64_t seed) {
 }
 
 std::vector<Pair> pairs_of_length(std::string_view corpus, std::int64_t words, std::int64_t count, std::int64_t seed) {
-  constexpr std::int64_t most_digits = 18;  // of a number in 64 bits
+  constexpr std::int64_t most_digits = 18;  // that fit in 64 bits
   Random random(seed + words);
   std::vector<Pair> pairs;
   for (std::int64_t i = 0; i < count && words > 0; ++i) {

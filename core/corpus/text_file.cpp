@@ -23,13 +23,13 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t longest_line = 10000;                       // bytes of a line with a pair
-constexpr std::uintmax_t largest_text = std::uintmax_t{1} << 30;  // bytes; its pieces take several times as much
+constexpr std::size_t longest_line = 10000;                       // bytes per line with a pair
+constexpr std::uintmax_t largest_text = std::uintmax_t{1} << 30;  // bytes; its tokens take several times as much
 constexpr std::size_t chunk_size = 1 << 16;
 constexpr std::int64_t lines_between_progress = 2000;
 constexpr std::size_t max_examples = 20;
 
-// Lines of a file of any size. Of a line longer than `longest` only a little more than that is kept.
+// Reads the lines of a file of any size. A line longer than `longest` is truncated to little more than that.
 class LineReader {
  public:
   explicit LineReader(const std::string& path, std::size_t longest = longest_line)
@@ -46,7 +46,7 @@ class LineReader {
     if (!stream_) throw CorpusError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
   }
 
-  // False at the end of the file.
+  // Returns false at the end of the file.
   bool next(std::string& line) {
     line.clear();
     bool any = false;
@@ -67,9 +67,9 @@ class LineReader {
   }
 
   const std::string& path() const { return path_; }
-  std::int64_t number() const { return number_; }  // of the line last read, from 1
-  bool ended() const { return ended_; }            // whether a line feed stood behind it
-  std::uintmax_t size() const { return size_; }    // of the file, bytes
+  std::int64_t number() const { return number_; }  // of the last line read, from 1
+  bool ended() const { return ended_; }            // true if it ended in a line feed
+  std::uintmax_t size() const { return size_; }    // of the file, in bytes
   double fraction() const {
     return size_ ? std::min(1.0, static_cast<double>(consumed_) / static_cast<double>(size_)) : 1;
   }
@@ -109,13 +109,13 @@ std::optional<std::string> encoding_fault(std::string_view line) {
   return std::nullopt;
 }
 
-// Why a line cannot hold a pair, whatever it says.
+// Why a line cannot contain a pair, regardless of its words.
 std::optional<std::string> fault(std::string_view line) {
   if (line.size() > longest_line) return fmt::format("longer than {} bytes", longest_line);
   return encoding_fault(line);
 }
 
-// Names the line last read in the report, while there is room for examples.
+// Adds the last line read to the report, if there is room for examples.
 void name_line(const LineReader& reader, std::string reason, CorpusReport& report) {
   if (report.examples.size() < max_examples) {
     report.examples.push_back({reader.path(), reader.number(), std::move(reason)});
@@ -127,7 +127,7 @@ void skip_line(const LineReader& reader, std::string reason, CorpusReport& repor
   name_line(reader, std::move(reason), report);
 }
 
-// Gathers pairs and keeps the account of what was not one.
+// Collects pairs and counts the other lines.
 class PairCollector {
  public:
   explicit PairCollector(CorpusReport& report) : report_(report) {}
@@ -169,7 +169,7 @@ void yield(const LineReader& reader, const CorpusProgress& progress) {
   if (progress && reader.number() % lines_between_progress == 0) progress(reader.fraction());
 }
 
-// As messages call it.
+// The separator's name in messages.
 std::string name_of_separator(std::string_view separator) {
   return separator == "\t" ? "tab" : fmt::format("\"{}\"", separator);
 }
@@ -203,9 +203,9 @@ void require_text(std::string_view text, const LineReader& reader, const CorpusR
   }
 }
 
-// ---- small letters
+// ---- lowercasing
 
-// For this thread, while it lives.
+// Sets the locale of this thread during its lifetime.
 class Utf8Locale {
  public:
   Utf8Locale() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
@@ -286,7 +286,7 @@ std::vector<Pair> read_parallel(const std::string& source_path, const std::strin
   return pairs.take(source_path);
 }
 
-// ---- small letters
+// ---- lowercasing
 
 std::string lowercased(std::string_view text) {
   const Utf8Locale utf8;
@@ -298,7 +298,7 @@ std::string lowercased(std::string_view text) {
   while (!text.empty()) {
     wchar_t letter = 0;
     const std::size_t length = std::mbrtowc(&letter, text.data(), text.size(), &reading);
-    if (length == 0 || length > text.size()) return result.append(text);  // NUL or no UTF-8: the rest as it stands
+    if (length == 0 || length > text.size()) return result.append(text);  // NUL or invalid UTF-8: the rest is unchanged
     result.append(bytes,
                   std::wcrtomb(bytes, static_cast<wchar_t>(std::towlower(static_cast<std::wint_t>(letter))), &writing));
     text.remove_prefix(length);

@@ -1,5 +1,5 @@
-// Verdicts of guests, with what they come to: praise, a complaint, or something of both. Which words there are does not
-// tell it: "not cold but fresh" and "not fresh but cold" are the same words.
+// Verdicts of guests, labeled as praise, complaint or mixed. A bag of words does not suffice: "not cold but fresh" and
+// "not fresh but cold" have the same words.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 16> bad = {"bad",    "awful",   "dreadful
 
 enum class Says { as_first, against_first, as_second, both };
 
-// {s} and {t} are things, {a} a quality, {b} the opposite kind's.
+// {s} and {t} are things, {a} a quality, {b} one of the opposite kind.
 struct Form {
   const char* text;
   Says says;
@@ -65,7 +65,7 @@ std::string_view drawn(Random& random, const std::array<std::string_view, N>& wo
   return words[random.below(N)];
 }
 
-// Of the words that stand in the text: the same ones in another order stay in the same part of the split.
+// A key of the words in the text: the same words in another order stay in the same part of the split.
 std::string key_of(std::string_view form, std::string_view thing, std::string_view other, std::string_view first,
                    std::string_view second) {
   std::vector<std::string_view> words = {thing, first};

@@ -12,7 +12,7 @@ namespace {
 
 using Properties = std::map<std::string, WordProperties, std::less<>>;
 
-// The first that is said of a word stays.
+// Adds the properties of a word; the first entry wins.
 void note(Properties& all, std::string_view word, WordProperties properties) {
   if (!word.empty() && word.find(' ') == std::string_view::npos) all.try_emplace(std::string(word), properties);
 }
@@ -64,14 +64,14 @@ constexpr GenderPair gender_table[] = {
 
 // ---- senses
 
-// Each sense by beginnings of the words that its translation has, the first of which is its name; the senses of a word
-// exclude one another.
+// Each sense as prefixes of words in its translation, the first of which is its name; a word's senses exclude one
+// another.
 struct Senses {
   std::string_view word;
   std::string_view senses;
 };
 
-constexpr std::string_view pronoun = "it";  // its sense is noted in every pair
+constexpr std::string_view pronoun = "it";  // its sense is recorded in every pair
 
 constexpr Senses sense_table[] = {
     {"apple", "pomme, Apple"},
@@ -96,7 +96,7 @@ std::string_view senses_text(std::string_view word) {
   return found == std::end(sense_table) ? std::string_view() : found->senses;
 }
 
-// True if a word of the text begins like that.
+// Returns true if a word of the text starts with it.
 bool has_word_beginning(std::string_view text, std::string_view beginning) {
   for (std::size_t at = text.find(beginning); at != std::string_view::npos; at = text.find(beginning, at + 1))
     if (at == 0 || text[at - 1] == ' ' || text[at - 1] == '\'') return true;
@@ -139,7 +139,7 @@ int sense_in(std::string_view word, const Pair& pair) {
   for (const std::string_view beginnings : split(senses_text(word), ", ")) {
     for (const std::string_view beginning : split(beginnings, "/")) {
       if (beginning.empty() || !has_word_beginning(pair.target, beginning)) continue;
-      if (found >= 0 && found != sense) return -1;  // both stand there
+      if (found >= 0 && found != sense) return -1;  // both occur
       found = sense;
     }
     ++sense;

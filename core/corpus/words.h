@@ -1,4 +1,4 @@
-// What the built-in English–French corpus knows of its words.
+// Lexical properties of the words of the built-in English–French corpus.
 #pragma once
 
 #include <span>
@@ -11,13 +11,13 @@
 
 namespace attnscope {
 
-// The corpus that all this is about.
+// Returns true for the corpus described here.
 bool is_english_french(const CorpusConfig& config);
 
-// Of an English or French word as it is written; all unknown for a word it does not know.
+// For an English or French word as written; all fields are unknown for an unknown word.
 WordProperties properties_of(std::string_view word);
 
-// Man and woman of a kind: "king", "queen".
+// A man and a woman of one kind: "king", "queen".
 struct GenderPair {
   std::string_view man;
   std::string_view woman;
@@ -26,13 +26,13 @@ std::span<const GenderPair> gender_pairs();
 
 // ---- words with more than one sense
 
-// The English words that have several, "it" among them.
+// The English words with several senses, including "it".
 std::vector<std::string_view> ambiguous_words();
 
-// Names of the senses of an English word, as their translations are called: "banque", "rive"; none: it has but one.
+// The names of an English word's senses, after their translations: "banque", "rive"; empty: it has only one.
 std::vector<std::string> senses_of(std::string_view word);
 
-// Which of them it has in this pair, told by the translation; −1: that does not tell.
+// The index of its sense in this pair, derived from the translation; −1: undecided.
 int sense_in(std::string_view word, const Pair& pair);
 
 }  // namespace attnscope

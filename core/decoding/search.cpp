@@ -13,14 +13,14 @@
 namespace attnscope {
 namespace {
 
-// The best pieces of every row, best first, on the CPU.
+// The best tokens of every row, best first, on the CPU.
 struct BestTokens {
   torch::Tensor log_probs;  // double N×K
   torch::Tensor ids;        // int64 N×K
 };
 
-// K = 2·beam: half of them may be </s>, so that `beam` go on. A beam of one needs no second best. Inside the prefix
-// there is but one piece, however probable.
+// K = 2·beam: half of them may be </s>, so that `beam` hypotheses continue. A beam of one needs no second candidate.
+// Inside the prefix there is only one candidate, whatever its probability.
 BestTokens best_tokens(const torch::Tensor& log_probs, std::int64_t step, const SearchOptions& options) {
   torch::Tensor values, ids;
   if (step < static_cast<std::int64_t>(options.prefix.size())) {
@@ -43,21 +43,21 @@ void append(Hypothesis& hypothesis, int token, double log_prob, const SearchOpti
   hypothesis.score = length_penalised(hypothesis.log_prob, hypothesis.log_probs.size(), options.length_penalty);
 }
 
-// The search of one source.
+// The search for one source.
 struct Beam {
   explicit Beam(std::int64_t longest) : limit(longest) {}
   bool goes_on(std::int64_t length) const { return length < limit && !live.empty(); }
 
-  std::int64_t limit;  // pieces at most
+  std::int64_t limit;  // maximum number of tokens
   std::vector<Hypothesis> live{1};
-  std::vector<std::size_t> parents;  // of the live ones: their places in `live` a step before
-  std::vector<int> nodes{-1};        // of the live ones: their last extension in the tree
+  std::vector<std::size_t> parents;  // of the live hypotheses: their indices in `live` one step before
+  std::vector<int> nodes{-1};        // of the live hypotheses: their last extension in the tree
   std::vector<Hypothesis> finished;
   SearchTree tree;
 };
 
-// Every live hypothesis by its best pieces, best total first; parents are places in `live` still. Its rows in `best`
-// begin at `row`.
+// Extends every live hypothesis by its best tokens, sorted by total; parents are still indices in `live`. Its rows in
+// `best` begin at `row`.
 std::vector<Extension> best_extensions(const Beam& beam, const BestTokens& best, std::int64_t row,
                                        const SearchOptions& options) {
   const std::int64_t k = best.ids.size(1);
@@ -67,7 +67,7 @@ std::vector<Extension> best_extensions(const Beam& beam, const BestTokens& best,
   for (std::size_t parent = 0; parent < beam.live.size(); ++parent) {
     const std::size_t length = beam.live[parent].log_probs.size() + 1;
     for (std::int64_t rank = 0; rank < k; ++rank, ++log_prob, ++id) {
-      // A model that has diverged gives what is not a number, which has no order.
+      // A diverged model returns NaN, which has no order.
       const double usable = std::isnan(*log_prob) ? -std::numeric_limits<double>::infinity() : *log_prob;
       const double total = beam.live[parent].log_prob + usable;
       extensions.push_back({static_cast<int>(parent), static_cast<int>(length) - 1, static_cast<int>(*id), usable,
@@ -80,7 +80,8 @@ std::vector<Extension> best_extensions(const Beam& beam, const BestTokens& best,
   return extensions;
 }
 
-// One step of one beam: those of the best `beam` that end become finished; the best `beam` that go on stay alive.
+// One step of one beam: finished hypotheses among the best `beam` are collected; the best `beam` unfinished ones stay
+// alive.
 void extend(Beam& beam, const BestTokens& best, std::int64_t row, const SearchOptions& options) {
   const auto width = static_cast<std::size_t>(options.beam);
   std::vector<Extension> extensions = best_extensions(beam, best, row, options);
@@ -119,7 +120,7 @@ std::vector<Hypothesis> result(Beam& beam, const SearchOptions& options) {
   return std::move(found);
 }
 
-// B searches side by side, each up to its own limit; options.limit has no say.
+// B parallel searches, each up to its own limit; options.limit is ignored.
 std::vector<std::vector<Hypothesis>> search(const NextLogProbs& next, const torch::Tensor& begin,
                                             std::span<const std::int64_t> limits, const SearchOptions& options,
                                             std::vector<SearchTree>* trees) {
@@ -153,7 +154,7 @@ std::vector<std::vector<Hypothesis>> search(const NextLogProbs& next, const torc
   return found;
 }
 
-// The longest output for a source of this many pieces, as asked for or by itself: there are positions for no more.
+// The requested or default maximum length for a source of this many tokens, limited by the number of positions.
 std::int64_t limit_of(const SearchOptions& options, const ModelConfig& config, std::int64_t source_length) {
   const std::int64_t limit = options.limit == 0 ? output_limit(config, source_length) : options.limit;
   if (config.is_classifier()) return 1;
@@ -165,7 +166,7 @@ void finish(Hypothesis& hypothesis) {
   hypothesis.finished = true;
 }
 
-// Pieces of every source without its padding: B.
+// Number of non-padding tokens of every source: B.
 std::vector<std::int64_t> lengths_of(const torch::Tensor& source, const torch::Tensor& padding) {
   if (!padding.defined()) return std::vector(static_cast<std::size_t>(source.size(0)), source.size(1));
   const torch::Tensor lengths = padding.logical_not().sum(1).cpu();

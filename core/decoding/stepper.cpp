@@ -49,7 +49,7 @@ void Stepper::select(const torch::Tensor& rows) {
   if (rows.equal(torch::arange(sources_.size(0)))) return;
   const torch::Tensor sources = sources_.index_select(0, rows);
   const torch::Tensor on_device = rows.to(model_.device());
-  const bool same_memory = sources.equal(sources_);  // a beam's rows have changed places among themselves
+  const bool same_memory = sources.equal(sources_);  // a beam's rows were only reordered within their source
   std::vector<torch::Tensor> cross;
   if (same_memory) {
     cross.swap(cache_.cross);
@@ -62,7 +62,7 @@ void Stepper::select(const torch::Tensor& rows) {
   sources_ = sources;
 }
 
-// Adds the tokens to the context; what the decoder is to be given, so that it has positions for all.
+// Appends the tokens to the context and returns the decoder's next input, trimmed so that it has positions for all.
 torch::Tensor Stepper::make_room(const torch::Tensor& tokens) {
   const std::int64_t max_length = model_.config().max_length;
   context_ = torch::cat({context_, tokens}, 1);

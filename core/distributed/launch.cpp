@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* launcher_variable = "ATTNSCOPE_LAUNCHER";
 constexpr int interrupted_status = 130;
-// For rank 0, when another one is lost.
+// For rank 0, when another rank is lost.
 constexpr std::chrono::seconds time_to_save{30};
 
 class MeetingFile {
@@ -50,17 +50,17 @@ class MeetingFile {
   std::string path_ = (std::filesystem::temp_directory_path() / "attnscope-ranks-XXXXXX").string();
 };
 
-// Signals that are taken one by one, instead of whenever they come.
+// Receives signals synchronously instead of by handlers.
 class AwaitedSignals {
  public:
   AwaitedSignals() {
-    std::signal(SIGCHLD, SIG_DFL);  // ignored, it would leave nothing to be waited for
+    std::signal(SIGCHLD, SIG_DFL);  // if ignored, there would be no status to wait for
     sigemptyset(&awaited_);
     sigaddset(&awaited_, SIGCHLD);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
       struct sigaction present {};
       sigaction(signal, nullptr, &present);
-      if (present.sa_handler != SIG_IGN) sigaddset(&awaited_, signal);  // nohup's stays ignored
+      if (present.sa_handler != SIG_IGN) sigaddset(&awaited_, signal);  // stays ignored under nohup
     }
     sigprocmask(SIG_BLOCK, &awaited_, &before_);
   }
@@ -68,7 +68,7 @@ class AwaitedSignals {
   AwaitedSignals(const AwaitedSignals&) = delete;
   AwaitedSignals& operator=(const AwaitedSignals&) = delete;
 
-  // The next one; none in half a second.
+  // The next signal; empty after half a second.
   std::optional<int> next() const {
     const timespec half_a_second{0, 500'000'000};
     const int signal = sigtimedwait(&awaited_, nullptr, &half_a_second);
@@ -101,7 +101,7 @@ std::vector<std::string> environment_of_rank(int rank, int count, const std::str
   });
 }
 
-// The processes, by rank. None outlives it.
+// The processes, by rank; all are ended by the destructor.
 class RankProcesses {
  public:
   ~RankProcesses() {
@@ -123,9 +123,9 @@ class RankProcesses {
 
   struct End {
     std::size_t rank;
-    int status;  // as waitpid has it
+    int status;  // from waitpid
   };
-  // One that has ended and was not told of yet.
+  // A process that has ended and was not reported yet.
   std::optional<End> next_end() {
     for (std::size_t rank = 0; rank < running_.size(); ++rank) {
       int status = 0;
@@ -152,10 +152,10 @@ int status_or_throw(const RankProcesses::End& end) {
                   signal, strsignal(signal)));
 }
 
-// Until all have ended: how rank 0 did, or the first that failed.
+// Waits for all to end; returns how rank 0 ended, or the first that failed.
 RankProcesses::End watch(RankProcesses& processes, const AwaitedSignals& signals) {
   RankProcesses::End decisive{0, 0};
-  std::optional<Clock::time_point> patience;  // with rank 0, after another failed
+  std::optional<Clock::time_point> patience;  // deadline for rank 0 after another rank's failure
   while (processes.any()) {
     if (const auto signal = signals.next(); signal && *signal != SIGCHLD) processes.signal_all(SIGTERM);
     while (const auto end = processes.next_end()) {
@@ -165,7 +165,7 @@ RankProcesses::End watch(RankProcesses& processes, const AwaitedSignals& signals
       decisive = *end;
       patience = Clock::now() + time_to_save;
       processes.signal(0, SIGTERM);
-      processes.signal_all(SIGKILL, 1);  // who have nothing to save
+      processes.signal_all(SIGKILL, 1);  // the other ranks have nothing to save
     }
     if (patience && Clock::now() >= *patience) processes.signal(0, SIGKILL);
   }
@@ -188,7 +188,7 @@ void end_with_launcher() {
   const char* launcher = std::getenv(launcher_variable);
   if (launcher == nullptr) return;
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (std::to_string(::getppid()) != launcher) std::raise(SIGTERM);  // it had gone before
+  if (std::to_string(::getppid()) != launcher) std::raise(SIGTERM);  // the launcher had already ended
 }
 
 }  // namespace attnscope

@@ -38,13 +38,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// All ranks have read what they train on by then.
+// Time for all ranks to load their training data.
 constexpr std::chrono::minutes longest_preparation{10};
-// Until a rank that is well has noticed that another is lost, and says so.
+// Time for a healthy rank to notice that another is lost, and to answer.
 constexpr std::chrono::seconds longest_roll_call{5};
 constexpr milliseconds inspection_interval{50};
 
-// LibTorch's errors carry a backtrace, and lines.
+// LibTorch's errors have several lines, with a backtrace.
 std::string first_line(const std::exception& error) {
   const auto* const of_torch = dynamic_cast<const c10::Error*>(&error);
   const std::string text = of_torch != nullptr ? of_torch->what_without_backtrace() : error.what();
@@ -55,8 +55,8 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
 }
 
-// This machine's address on the way to `host`: the one that its own name has may lead nowhere from elsewhere. Empty if
-// there is no way. Throws RanksError if nobody knows the host.
+// This machine's address on the route to `host`: the address of its own host name may not be reachable from elsewhere.
+// Empty if there is no route. Throws RanksError if the host is unknown.
 std::string address_towards(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;
@@ -68,7 +68,7 @@ std::string address_towards(const std::string& host) {
   sockaddr_storage own{};
   socklen_t length = sizeof own;
   char name[NI_MAXHOST] = "";
-  // Of a datagram socket this sends nothing.
+  // Connecting a datagram socket sends nothing.
   if (::connect(socket.get(), found->ai_addr, found->ai_addrlen) == 0 &&
       ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own), &length) == 0) {
     ::getnameinfo(reinterpret_cast<sockaddr*>(&own), length, name, sizeof name, nullptr, 0, NI_NUMERICHOST);
@@ -76,13 +76,13 @@ std::string address_towards(const std::string& host) {
   return name;
 }
 
-// A store's calls wait without end for a process that hangs, or beyond a line that is cut. From here on those to that
-// port fail after so long.
+// A store's calls wait forever for a hanging process or a broken connection. This sets a timeout on connections to that
+// port.
 void limit_waits(int port, std::chrono::seconds longest) {
   const timeval limit{longest.count(), 0};
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     const int descriptor = std::stoi(entry.path().filename());
-    sockaddr_in peer{};  // an address of IPv6 has its port in the same place
+    sockaddr_in peer{};  // an IPv6 address has its port at the same offset
     socklen_t length = sizeof peer;
     if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) != 0) continue;
     if ((peer.sin_family != AF_INET && peer.sin_family != AF_INET6) || ntohs(peer.sin_port) != port) continue;
@@ -91,7 +91,7 @@ void limit_waits(int port, std::chrono::seconds longest) {
   }
 }
 
-// Later releases want libuv for a store, and Debian builds them without.
+// Later releases use libuv for a store by default, and Debian builds them without it.
 template <typename Options>
 void do_without_libuv(Options& options) {
   if constexpr (requires { options.useLibUV; }) options.useLibUV = false;
@@ -109,8 +109,8 @@ c10::intrusive_ptr<c10d::Store> store_of(const RankPlace& place) {
   return c10::make_intrusive<c10d::PrefixStore>("attnscope" + place.attempt, store);
 }
 
-// While it lives, this thread takes no SIGPIPE, and those that begin never will: Gloo's write to the others without
-// MSG_NOSIGNAL, and a line that breaks there is not that of who reads what this program says.
+// While it lives, SIGPIPE is blocked in this thread and in threads started by it: Gloo writes without MSG_NOSIGNAL, and
+// a broken connection there is unrelated to the readers of this program's output.
 class WithoutBrokenPipes {
  public:
   WithoutBrokenPipes() {
@@ -142,7 +142,7 @@ auto device_of(const RankPlace& place, const std::string& address) {
 struct Ranks::Group {
   std::string address;  // of this machine
   c10::intrusive_ptr<c10d::Store> store;
-  c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;  // none before they met, and after one was lost
+  c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;  // null before meeting, and after a rank was lost
 };
 
 void check_ranks_supported() {}
@@ -177,7 +177,7 @@ std::vector<int> Ranks::absent_from(const std::string& call, milliseconds patien
   } catch (const Cancelled&) {
     throw;
   } catch (const std::exception&) {
-    return {0};  // whose process the store is in
+    return {0};  // the process that hosts the store
   }
 }
 
@@ -227,11 +227,11 @@ void Ranks::sum_of_all(Values values) {
     group_->gloo->allreduce(tensors)->wait();
     return;
   } catch (const std::exception& error) {
-    // The others' lines break, too, and each comes to say that it is there.
+    // This closes the other ranks' connections too, so each of them answers the roll call.
     group_->gloo.reset();
     limit_waits(place_.port, longest_roll_call);
     std::vector<int> absent = absent_from("there", std::min<milliseconds>(longest_wait_, longest_roll_call));
-    // Rank 0 may be busy with what it alone does, and the roll is called again when it comes back.
+    // Rank 0 may be busy with work that only it does; it repeats the roll call when it returns.
     if (absent.size() > 1 && absent.front() == 0) absent.erase(absent.begin());
     lose(fmt::format("lost {}, which ended, hangs or cannot be reached: {}",
                      absent.empty() ? "a rank" : ranks_text(absent), first_line(error)));

@@ -38,7 +38,7 @@ torch::ScalarType scalar_type(const std::filesystem::path& path, const TensorVie
       fmt::format("{}: tensor {} does not contain floating-point numbers", path.string(), tensor.name));
 }
 
-// A file of them, not read before it is looked at.
+// A memory-mapped file of tensors, read on demand.
 struct MappedTensors {
   explicit MappedTensors(const std::filesystem::path& path)
       : file(path), tensors(safetensors_views(file.bytes(), path.string())), metadata(read_metadata(path)) {}
@@ -48,8 +48,8 @@ struct MappedTensors {
   std::map<std::string, std::string> metadata;
 };
 
-// The stored values of `named`, in its order, float32: where they lie, if they are that already. Checks every name,
-// shape and value.
+// The stored values of `named`, in its order, float32; no copy if they are stored that way. Checks every name, shape
+// and value.
 std::vector<torch::Tensor> values_of(const std::filesystem::path& path, const MappedTensors& file,
                                      const NamedTensors& named) {
   std::map<std::string, const TensorView*> stored;
@@ -63,7 +63,7 @@ std::vector<torch::Tensor> values_of(const std::filesystem::path& path, const Ma
       throw SafetensorsError(fmt::format("{}: tensor {} has shape [{}], the configuration asks for [{}]", path.string(),
                                          name, fmt::join(bytes.shape, ", "), fmt::join(tensor.sizes().vec(), ", ")));
     }
-    // Only read through: from_blob has no const form.
+    // from_blob has no const form; the data is only read.
     void* data = const_cast<char*>(bytes.bytes.data());
     values.push_back(torch::from_blob(data, bytes.shape, scalar_type(path, bytes)).to(torch::kFloat32));
     if (!is_finite(values.back())) {
@@ -86,7 +86,7 @@ void copy_into(const NamedTensors& named, const std::vector<torch::Tensor>& valu
 
 std::int64_t count_of(const std::filesystem::path& path, const MappedTensors& file, const char* key) {
   const auto found = file.metadata.find(key);
-  if (found == file.metadata.end()) return 0;  // weights made by another program
+  if (found == file.metadata.end()) return 0;  // weights from another program
   std::int64_t count = -1;
   const std::string& text = found->second;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);

@@ -1,4 +1,4 @@
-// How often a run that has a folder is saved by itself.
+// Paces the automatic saving of a run that has a folder.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@ class CheckpointPacing {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // A checkpoint, or an attempt at one: a disk that is full is not tried again and again.
+  // Records the start of a checkpoint, even of one that fails: a full disk is not retried constantly.
   void begun(Clock::time_point now) { begin_ = now; }
   void ended(Clock::time_point now) { cost_ = now - begin_; }
 
-  // True once `interval` has passed since the last began, or the longer time that keeps saving within a fiftieth of all
-  // time. With interval 0, never.
+  // True once `interval` has passed since the last start, or the longer time that limits saving to a fiftieth of all
+  // time. Never with interval 0.
   bool due(Clock::time_point now, std::chrono::seconds interval) const {
     return interval.count() > 0 && now - begin_ >= std::max<Clock::duration>(interval, 50 * cost_);
   }

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// Where a tensor goes: its part of the parameter's rows.
+// The destination of a tensor: a range of the parameter's rows.
 class Destination {
  public:
   Destination(torch::Tensor parameter, std::int64_t head_width)
@@ -30,7 +30,7 @@ class Destination {
       throw CheckpointError(fmt::format("tensor {} has shape [{}], the configuration asks for [{}]", stored.name,
                                         fmt::join(stored.shape, ", "), fmt::join(wanted, ", ")));
     }
-    // Only read through: from_blob has no const form.
+    // from_blob has no const form; the data is only read.
     void* data = const_cast<char*>(stored.bytes.data());
     place.copy_(changed(torch::from_blob(data, shape, stored_type(stored)), part.change));
     if (!is_finite(place))
@@ -99,7 +99,7 @@ void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow>
 
 namespace {
 
-// Of `parameter` the part, as it is stored.
+// A part of `parameter`, in the stored layout.
 torch::Tensor unchanged(const torch::Tensor& part, TensorChange change, std::int64_t head_width) {
   switch (change) {
     case TensorChange::none:

@@ -7,11 +7,11 @@
 
 namespace attnscope {
 
-// Copies another program's tensors into the model, each looked at once. Throws CheckpointError naming the tensor that
-// is missing, of another shape, not of floating-point numbers, or not finite; the model is then partly changed.
+// Copies another program's tensors into the model, checking each one. Throws CheckpointError naming the tensor that is
+// missing, of another shape, not floating-point, or not finite; the model is then partly changed.
 void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow> rows, SequenceModel& model);
 
-// The other way: the model's parameters as the rows name them, float32.
+// The inverse: the model's parameters as the rows name them, float32.
 Safetensors checkpoint_tensors(std::span<const TensorRow> rows, const SequenceModel& model);
 
 }  // namespace attnscope

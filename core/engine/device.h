@@ -1,4 +1,4 @@
-// What of this machine the engine computes on.
+// The device and threads that the engine computes on.
 #pragma once
 
 #include <string>
@@ -10,22 +10,23 @@ namespace attnscope {
 
 bool has_device(const std::string& name);
 
-// training.device as LibTorch has it. Throws ConfigError when it is cuda and there is none.
+// Converts training.device to LibTorch's type. Throws ConfigError if it is cuda and there is none.
 torch::Device resolve_device(const std::string& name);
 
-// So many processes train here together from now on, and where training.threads is 0 each takes its share of the cores.
+// Sets how many processes train together on this machine; if training.threads is 0, each uses its share of the cores.
 void share_cores(int processes);
 
-// The team's threads from here on. LibTorch itself computes on one: the team shares out whole parts of a batch.
+// Sets the size of the thread pool. LibTorch itself computes on one thread: the pool distributes whole parts of a
+// batch.
 void set_threads(const TrainingConfig& training);
 
 // "CPU, 2 threads", "CUDA"
 std::string device_text(torch::Device device);
 
-// "loops for AVX2, products by oneDNN and BLAS": what computes on the CPU; see kernels/processor.h.
+// "loops for AVX2, products by oneDNN and BLAS": the CPU code in use; see kernels/processor.h.
 std::string processor_text();
 
-// Debian's reference BLAS is some thirty times slower than OpenBLAS, and is called through the same libblas.so.3.
+// Debian's reference BLAS is about thirty times slower than OpenBLAS, and has the same file name libblas.so.3.
 bool uses_reference_blas();
 
 }  // namespace attnscope

@@ -7,7 +7,7 @@ namespace {
 
 static_assert(MetricPoint::num_metrics <= 8, "one bit per metric");
 
-// As std::vector grows by itself.
+// Grows geometrically, as std::vector does.
 template <typename T>
 void make_room_in(std::vector<T>& values, std::size_t more) {
   if (values.capacity() - values.size() < more) values.reserve(2 * values.size() + more);

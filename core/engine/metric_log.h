@@ -1,5 +1,5 @@
-// All that was measured of a run, in less than half of the memory that the points take: a training of hours makes
-// hundreds of thousands, and all are kept until the run is let go of, wherever it may be saved.
+// All metrics of a run, in less than half of the memory of the points: a training of hours has hundreds of thousands,
+// and all stay in memory until the run is closed, even if it is saved elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ class MetricLog {
   MetricLog() = default;
   explicit MetricLog(std::span<const MetricPoint> points);
 
-  // So that the next point can be appended however little memory there is then.
+  // Reserves memory so that the next point can be appended even if memory runs out.
   void make_room();
-  // A reference to the newest point, of which more may be measured until the next one.
+  // A reference to the newest point, to which metrics may be added until the next one.
   MetricPoint& append(const MetricPoint& point);
 
   std::size_t size() const { return measured_.size() + (newest_ ? 1 : 0); }
-  // All but the first `first`.
+  // All points after the first `first`.
   std::vector<MetricPoint> from(std::size_t first = 0) const;
 
  private:
@@ -34,8 +34,8 @@ class MetricLog {
 
   void pack_newest();
 
-  // Of all but the newest: which metrics were measured, the values of those, one point's after the other's, and the
-  // step of each point that is not one beyond the point before it.
+  // For all points but the newest: which metrics were measured, their values point by point, and the step of each point
+  // whose step is not the previous one plus 1.
   std::vector<std::uint8_t> measured_;
   std::vector<float> values_;
   std::vector<Jump> jumps_;

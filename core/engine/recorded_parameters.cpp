@@ -70,7 +70,7 @@ torch::Tensor RecordedParameters::matrix(std::int64_t step, const std::string& n
   const TensorBytes& stored = file.at(name);
   if (stored.dtype != Dtype::F32 || stored.shape.size() != 2)
     throw SafetensorsError(fmt::format("{}: tensor {} is not a float32 matrix", kept.file.string(), name));
-  // Only read through, and copied before the file goes: from_blob has no const form.
+  // from_blob has no const form; the data is only read, and copied before the file is unmapped.
   return torch::from_blob(const_cast<char*>(stored.bytes.data()), stored.shape, torch::kFloat32).clone();
 }
 

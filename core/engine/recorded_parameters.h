@@ -1,5 +1,5 @@
-// Parameters as they were over training: kept in memory while a run is trained, and read from the older weights that a
-// run's folder keeps (training.kept_checkpoints).
+// Parameters at earlier steps of training: recorded in memory while a run trains, and read from the older weights in a
+// run's folder (training.kept_checkpoints).
 #pragma once
 
 #include <cstdint>
@@ -14,33 +14,33 @@
 
 namespace attnscope {
 
-// A step's tensors by the names of state_dict, on the CPU.
+// A step's tensors by their state_dict names, on the CPU.
 using RecordedTensors = std::map<std::string, torch::Tensor>;
 
 class RecordedParameters {
  public:
-  // Bytes of the tensors in memory, and steps that have some; the first and the last step stay whatever they take.
+  // Limits: bytes of tensors in memory, and the number of steps; the first and the last step are always retained.
   explicit RecordedParameters(std::size_t budget = std::size_t{128} << 20, std::size_t most_steps = 1000)
       : budget_(budget), most_steps_(most_steps) {}
 
-  // Older weights in the folder, of steps before `step`; they are read when they are asked for.
+  // Registers older weights in the folder, of steps before `step`; they are read on demand.
   void find_in(const RunFolder& folder, std::int64_t step);
 
-  // Above either that step goes whose neighbours are the closest.
+  // Above either limit, drops the step with the closest neighbors.
   void record(std::int64_t step, RecordedTensors tensors);
 
   std::vector<std::int64_t> steps() const;  // ascending
 
-  // Of a step that there is. Throws FileError, and SafetensorsError for a file that holds no such matrix.
+  // For a recorded step. Throws FileError, and SafetensorsError for a file that has no such matrix.
   torch::Tensor matrix(std::int64_t step, const std::string& name) const;
 
-  // The model becomes what it was at a step that there is, of which all parameters were recorded. Errors as
-  // load_weights; the model is then unchanged.
+  // Restores the model of a step at which all parameters were recorded. Throws as load_weights; the model is then
+  // unchanged.
   void restore(std::int64_t step, SequenceModel& model) const;
 
  private:
   struct Step {
-    RecordedTensors tensors;  // none: in the file
+    RecordedTensors tensors;  // empty: in the file
     std::filesystem::path file;
   };
   void thin();
@@ -52,10 +52,10 @@ class RecordedParameters {
 
 std::size_t bytes_of(const RecordedTensors& tensors);
 
-// The embeddings, as float16: enough for a map and for neighbours, and less than a tenth of small models' weights.
+// The embeddings as float16: enough for a map and neighbors, and less than a tenth of a small model's weights.
 RecordedTensors copied_embeddings(const SequenceModel& model);
 
-// All parameters, as they are.
+// All parameters, unconverted.
 RecordedTensors copied_parameters(const SequenceModel& model);
 
 }  // namespace attnscope

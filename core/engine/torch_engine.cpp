@@ -40,14 +40,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t largest_tokenizer = 64U << 20U;  // bytes a file; they have some hundred kilobytes to a few MB
+constexpr std::uint64_t largest_tokenizer = 64U << 20U;  // bytes per file; usual are 100 KB to a few MB
 constexpr std::uint64_t largest_optimizer = 16ULL << 30U;
 
-// Of larger models a few steps would take more memory than a look back is worth.
+// For larger models, even a few recorded steps would take too much memory.
 constexpr std::size_t largest_recorded_weights = std::size_t{32} << 20U;  // bytes
 
 constexpr std::chrono::seconds longest_between_checkpoints{60};
-// Of training can be lost from its curves when the process is killed.
+// The maximum of training time missing from the curves after the process is killed.
 constexpr std::chrono::seconds longest_wait_of_points{3};
 
 CorpusRecord record_of(const CorpusConfig& config, const Corpus& corpus) {
@@ -66,7 +66,7 @@ CorpusRecord record_of(const CorpusConfig& config, const Corpus& corpus) {
           .skipped = corpus.report.skipped};
 }
 
-// A run is opened from anywhere, so a file it names must not depend on where it was made.
+// A run may be opened from any directory, so its file paths must be absolute.
 Config with_absolute_paths(Config config) {
   for (std::string* path : {&config.corpus.source, &config.corpus.target, &config.tokenizer.path, &config.model.from}) {
     if (!path->empty() && !is_built_in(*path) && std::filesystem::exists(*path))
@@ -97,26 +97,26 @@ Tokenizer read_tokenizer(const std::filesystem::path& folder, const Config& conf
   return make_tokenizer(config.tokenizer.family, std::move(files), config.model.special(), config.tokenizer.vocab_size);
 }
 
-// To be given its weights.
+// A model whose weights will be loaded.
 std::shared_ptr<WatchedModel> uninitialized_model(const Config& config, const Tokenizer& tokenizer) {
   const WithoutInitialValues none;
   return make_watched(config.model, tokenizer.vocab_size(), resolve_device(config.training.device));
 }
 
-// A classifier's output has a row a label.
+// A classifier's output matrix has one row per label.
 void check_classes(const ModelConfig& model, const Tokenizer& tokenizer) {
   const auto labels = static_cast<std::int64_t>(tokenizer.labels().size());
   if (labels == (model.is_classifier() ? model.num_classes : 0)) return;
   throw RunError(fmt::format("model.num_classes is {}, but {} has {} labels", model.num_classes, labels_file, labels));
 }
 
-// Other programs' files are never written over.
+// Other programs' files are never overwritten.
 void check_is_no_checkpoint(const std::filesystem::path& folder) {
   if (!is_checkpoint(folder)) return;
   throw FileError(fmt::format("{} contains another program's checkpoint: choose another folder", folder.string()));
 }
 
-// LibTorch's errors carry a backtrace, which is nothing to show to a user.
+// LibTorch's errors include a backtrace, which users should not see.
 template <typename Work>
 auto with_short_errors(const Work& work) {
   try {
@@ -128,7 +128,7 @@ auto with_short_errors(const Work& work) {
 
 }  // namespace
 
-// A reset takes over what there is of the run before: this one's corpus and its pieces.
+// A reset reuses the corpus and tokens of the previous run.
 std::unique_ptr<TorchEngine> TorchEngine::sibling() const {
   auto other = std::make_unique<TorchEngine>();
   other->runs_ = runs_;
@@ -155,22 +155,22 @@ CorpusRead TorchEngine::read_corpus(const ProgressCallback& progress) {
   read_corpus_of(read, progress);
   run_.corpus = std::move(read.corpus);
   run_.corpus_follows = false;
-  run_.embedding_analyzer.reset();  // what was made for a look without it
+  run_.embedding_analyzer.reset();  // created by an inspection without it
   run_.senses.reset();
   return {.examples = run_.corpus ? examples_of(*run_.corpus) : std::vector<Example>(),
           .warnings = std::move(read.warnings)};
 }
 
 RunOpened TorchEngine::go_on_with(const std::string& path, const ProgressCallback& progress) {
-  check_is_no_checkpoint(path);  // before anything is made there
+  check_is_no_checkpoint(path);  // before anything is created there
   check_is_run(path);
-  // The present run's own folder is held already, and stays so if its last checkpoint cannot be read.
+  // The current run's own folder is already locked, and stays so if its last checkpoint cannot be read.
   std::optional<LockedRun> other;
   if (!is_home(path)) other.emplace(path);
   const RunFolder folder = other ? other->folder() : home_->held.folder();
   Run run = read_model(path);
   read_corpus_of(run, progress);
-  save_metrics(folder.metrics(), run.metrics.from());  // those beyond the weights are gone
+  save_metrics(folder.metrics(), run.metrics.from());  // drops the points after the weights' step
   if (std::exchange(run.history_unreadable, false)) set_aside(folder.history());
   LockedRun held = other ? *std::move(other) : std::move(home_->held);
   RunOpened opened = replace(std::move(run));
@@ -222,7 +222,7 @@ void TorchEngine::read_corpus_of(Run& run, const ProgressCallback& progress) con
   }
 }
 
-// Has no corpus, and no step: nobody knows what it was trained on.
+// Has neither corpus nor step, because the training data is unknown.
 TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path) const {
   const std::filesystem::path folder = std::filesystem::absolute(path).lexically_normal();
   CheckpointPlan plan = plan_checkpoint(folder);
@@ -247,7 +247,7 @@ TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path) const {
   return run;
 }
 
-// Pictures of the past are no reason to keep a run shut: without them it opens with a warning.
+// Damaged recorded pictures must not prevent opening a run: it opens without them, with a warning.
 void TorchEngine::load_pinned(Run& run) const {
   if (!std::filesystem::exists(run.folder->history())) return;
   try {
@@ -268,7 +268,7 @@ TorchEngine::Origin TorchEngine::origin_of(const Config& config) const {
     check_begins_with(config, run.config);
     return Origin{run.tokenizer, run.watched};
   };
-  // What has been trained since is not what lies in the folder.
+  // After further training the weights differ from those in the folder.
   const bool is_open = run_.folder && !run_.trainer && same_folder(run_.folder->path, config.model.from);
   return is_open ? took(run_) : took(read_model(config.model.from));
 }
@@ -290,7 +290,7 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   run.record = record_of(config.corpus, *run.corpus);
 
   const bool labelled = config.model.is_classifier();
-  // Pieces numbered as those of a model that began elsewhere are not those that this corpus would give.
+  // The token ids of a model initialized from another run differ from those that this corpus would give.
   const bool same_tokenizer = same_corpus && run_.config.tokenizer == run.config.tokenizer &&
                               run_.config.model.from == run.config.model.from &&
                               run_.config.model.is_classifier() == labelled;
@@ -349,7 +349,7 @@ std::shared_ptr<const Corpus> TorchEngine::corpus_for(const Config& config, cons
   return std::make_shared<const Corpus>(load_corpus(config.corpus, report, config.model.is_language_model()));
 }
 
-// Nothing here may fail once run_ has been replaced.
+// Nothing may throw after run_ has been replaced.
 RunOpened TorchEngine::replace(Run run) {
   RunOpened opened;
   opened.name = run.name;
@@ -402,7 +402,7 @@ std::shared_ptr<const Dataset> TorchEngine::dataset(const YieldCallback& yield) 
 void TorchEngine::make_trainer(const YieldCallback& yield) {
   auto trainer = std::make_unique<Trainer>(trainable_copy(*run_.watched->model), run_.config, dataset(yield), ranks_);
   trainer->set_steps_done(run_.step());
-  // A run that came without the optimizer's state goes on with moments at zero.
+  // A run without saved optimizer state continues with zero moments.
   if (run_.folder && std::filesystem::exists(run_.folder->optimizer())) {
     const std::int64_t step = load_optimizer(run_.folder->optimizer(), trainer->optimizer());
     if (step != run_.step()) {
@@ -417,7 +417,7 @@ void TorchEngine::make_trainer(const YieldCallback& yield) {
 MetricPoint TorchEngine::train_step(const YieldCallback& yield) {
   if (!run_.trainer) make_trainer(yield);
   if (recording_due(*this)) run_.embeddings.record(run_.step(), copied_embeddings(weights()));
-  run_.metrics.make_room();  // so that no update is made that then cannot be kept
+  run_.metrics.make_room();  // so that no step is performed whose point cannot be stored
   MetricPoint& point = run_.metrics.append(with_short_errors([&] { return run_.trainer->step(yield); }));
   if (run_.trainer->validation_due()) run_.trainer->validate(*watch()->model, point, yield);
   return point;
@@ -441,10 +441,10 @@ void TorchEngine::save_run(LockedRun held) {
   const bool where_it_was = run_.folder && same_folder(run_.folder->path, folder.path);
   if (where_it_was && std::exchange(run_.history_unreadable, false)) set_aside(folder.history());
   Checkpoint checkpoint(held);
-  // Weights of another run, or of steps that are yet to be trained again, are no part of this one.
+  // Weights of another run, or of steps after the current one, do not belong to this run.
   checkpoint.prune_kept_weights(where_it_was ? run_.step() : 0, std::numeric_limits<std::int64_t>::max());
   write_lasting(checkpoint);
-  // A run that is only gone on with has kept what it is to keep.
+  // A run that is continued without new training has already saved its checkpoints.
   write_present(checkpoint, where_it_was && !run_.trainer ? Keep::no : Keep::weights);
   checkpoint.commit();
   pacing.ended(Clock::now());
@@ -539,7 +539,7 @@ bool TorchEngine::checkpoint_if_due() {
     return true;
   }
   const TrainingConfig& training = run_.config.training;
-  // Which weights are kept does not depend on how fast training is.
+  // Which weights are checkpointed must not depend on training speed.
   const bool at_interval = run_.step() % training.checkpoint_interval == 0;
   if (at_interval || home_->pacing.due(Clock::now(), longest_between_checkpoints)) {
     checkpoint(at_interval ? Keep::weights : Keep::no);
@@ -552,7 +552,7 @@ bool TorchEngine::checkpoint_if_due() {
 }
 
 void TorchEngine::save_new_points() {
-  home_->points_saved = Clock::now();  // also if it fails: not at every update
+  home_->points_saved = Clock::now();  // also after a failure, to avoid retrying at every step
   append_metrics(home_->held.folder().metrics(), run_.metrics.from(home_->points));
   home_->points = run_.metrics.size();
 }
@@ -617,7 +617,7 @@ std::shared_ptr<const BatchInspection> TorchEngine::next_batch(const BatchWanted
   const bool on_cpu = run_.watched->model->device().is_cpu();
   const int num_parts = on_cpu ? kernels::pool()->size() : 1;
   BatchInspection inspection = run_.inspector->inspect(wanted, run_.config, *run_.tokenizer, run_.step(), num_parts);
-  if (!on_cpu) inspection.dropout_places.clear();  // another device's operators draw it for themselves
+  if (!on_cpu) inspection.dropout_places.clear();  // another device's operators draw their own masks
   return std::make_shared<const BatchInspection>(std::move(inspection));
 }
 
@@ -643,12 +643,12 @@ void TorchEngine::complete(Snapshot& snapshot, const Probe& probe, const YieldCa
   if (!probe.senses.empty()) snapshot.senses = senses(probe.senses, yield, probe.step);
 }
 
-// ---- the model itself, whatever the sentence
+// ---- the model, independent of the sentence
 
 std::vector<UnseenWord> TorchEngine::unseen_words(const Snapshot& snapshot, const YieldCallback& yield) {
   if (!run_.corpus) return {};
   if (!run_.seen_words) {
-    // While it breathes another run may be asked for, but never takes this one's place before the look ends.
+    // While it yields, another run may be requested, but it replaces this one only after the inspection ends.
     SeenWords seen(*run_.corpus, yield);
     run_.seen_words = std::move(seen);
   }
@@ -676,7 +676,7 @@ std::shared_ptr<const SenseResult> TorchEngine::senses(const std::string& word, 
   const auto watched = watch(step);
   const bool again = run_.senses && run_.senses->word == word && run_.senses->step == watched->step;
   if (again) return run_.senses;
-  // While it breathes another run may be asked for, but never takes this one's place before the look ends.
+  // While it yields, another run may be requested, but it replaces this one only after the inspection ends.
   SenseResult inspection =
       inspect_senses(*watched->model, *run_.tokenizer, run_.corpus.get(), run_.config.corpus, word, yield);
   inspection.step = watched->step;
@@ -704,7 +704,7 @@ TsneMap TorchEngine::tsne_map(const TsneStudy& question, const WatchedModel& wat
 }
 
 void TorchEngine::visit_recorded(const Visit& visit, const FractionCallback& progress) {
-  const auto present = watch();  // whatever is trained meanwhile
+  const auto present = watch();  // fixed, even if training continues
   std::vector<std::int64_t> steps = run_.recorded.steps();
   std::erase(steps, present->step);
   for (std::size_t i = 0; i <= steps.size(); ++i) {
@@ -713,7 +713,7 @@ void TorchEngine::visit_recorded(const Visit& visit, const FractionCallback& pro
     };
     done(0);
     const auto watched = i < steps.size() ? watch(steps[i]) : present;
-    if (i < steps.size() && watched->step != steps[i]) continue;  // thinned out meanwhile
+    if (i < steps.size() && watched->step != steps[i]) continue;  // dropped meanwhile
     visit(*watched, done);
   }
 }
@@ -760,7 +760,7 @@ TensorsResult TorchEngine::tensors(const TensorsQuestion& question, const Fracti
   visit_recorded([&](const WatchedModel& watched,
                      const FractionCallback& done) { collector.add(*watched.model, watched.step, [&] { done(0); }); },
                  progress);
-  // The moments of a run that was opened are with its trainer.
+  // The moments of an opened run are loaded with its trainer.
   if (!run_.trainer && run_.corpus && run_.folder && std::filesystem::exists(run_.folder->optimizer()))
     make_trainer(yield);
   if (run_.trainer && present->step == run_.trainer->steps_done())

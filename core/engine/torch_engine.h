@@ -1,4 +1,4 @@
-// The machinery behind a session: corpus, tokenizer, model and trainer of one run. The commands use it directly.
+// The engine behind a session: corpus, tokenizer, model and trainer of one run. The commands use it directly.
 #pragma once
 
 #include <chrono>
@@ -29,20 +29,20 @@ namespace attnscope {
 class TorchEngine final : public Engine {
  public:
   TorchEngine() = default;
-  // Keeps runs there that have no folder.
+  // Autosaves runs without a folder there.
   explicit TorchEngine(Autosaves autosaves) : autosaves_(std::move(autosaves)) {}
-  // Trains its runs with all of `ranks`, which then do the same updates at the same time. Null: alone.
+  // Trains its runs with all of `ranks`, which must perform the same steps at the same time. Null: single process.
   explicit TorchEngine(std::shared_ptr<Ranks> ranks) : ranks_(std::move(ranks)) {}
 
   std::unique_ptr<Engine> beside() const override { return sibling(); }
-  std::unique_ptr<TorchEngine> sibling() const;  // the same, as what it is
+  std::unique_ptr<TorchEngine> sibling() const;  // another engine with the same settings and run data
   RunOpened open_model(const std::string& path) override;
   RunOpened go_on_with(const std::string& path, const ProgressCallback& progress) override;
   RunOpened reset(const Config& config, const ProgressCallback& progress) override;
   CorpusRead read_corpus(const ProgressCallback& progress) override;
-  // From here on checkpoints go to this folder, which is held until another run or folder takes its place.
+  // From here on checkpoints go to this folder, which stays locked until another run or folder replaces it.
   void save_run(const std::string& path) override;
-  // The same where the folder is held already.
+  // The same for a folder that is already locked.
   void save_run(LockedRun held);
   bool checkpoint_if_due() override;
   void checkpoint() override;
@@ -60,54 +60,53 @@ class TorchEngine final : public Engine {
   void probe(const Probe& probe, const SnapshotCallback& publish, const YieldCallback& yield) override;
   StudyResult study(const StartStudy& asked, const FractionCallback& progress) override;
 
-  // The weights become the mean of the last `count` kept in the folder that the run was opened from (§6.1). Throws
-  // RunError if there are fewer, SafetensorsError and FileError as load_weights; the weights are then unchanged.
+  // Sets the weights to the mean of the last `count` checkpoints in the folder that the run was opened from (§6.1).
+  // Throws RunError if there are fewer, SafetensorsError and FileError as load_weights; the weights are then unchanged.
   void average(std::int64_t count);
 
-  // The present run; there must be one.
+  // The current run; there must be one.
   const Config& config() const { return run_.config; }
-  const Corpus* corpus() const { return run_.corpus.get(); }  // null when its file is gone
+  const Corpus* corpus() const { return run_.corpus.get(); }  // null if its file is missing
   const Tokenizer& tokenizer() const { return *run_.tokenizer; }
   std::vector<MetricPoint> metrics() const { return run_.metrics.from(); }
-  // What it is trained on. Throws CorpusError when its file is gone.
+  // The training data. Throws CorpusError if the file is missing.
   std::shared_ptr<const Dataset> dataset(const YieldCallback& yield = {});
   std::int64_t steps_done() const { return run_.step(); }
 
-  // About the weights of this moment, or recorded ones.
+  // For the current weights, or recorded ones.
   std::shared_ptr<const EmbeddingResult> embeddings(const EmbeddingsWanted& wanted);
   std::shared_ptr<const SenseResult> senses(const std::string& word, const YieldCallback& yield,
                                             const std::optional<std::int64_t>& step = {});
 
-  // The present weights and their step, which stay for as long as they are held, whatever is trained meanwhile.
+  // The current weights and their step, which stay unchanged while the pointer is held, even if training continues.
   std::shared_ptr<const WatchedModel> watch();
-  SequenceModel& model() { return *watch()->model; }  // for a command, which does not train meanwhile
+  SequenceModel& model() { return *watch()->model; }  // for commands, which do not train at the same time
 
-  // What the parts of the study's circuit moved at every step whose weights were recorded, and now.
+  // The effect of the parts of the study's circuit at every recorded step, and now.
   Formation formation(const FormationStudy& study, const FractionCallback& progress);
 
-  // What `model`, of the run, loses of the validation part without each head.
+  // The loss increase on the validation part when each head of `model` (of this run) is ablated.
   HeadsResult heads(SequenceModel& model, const FractionCallback& progress);
 
-  // The same, of a few batches, at every step whose weights were recorded, and now.
+  // The same, on a few batches, at every recorded step, and now.
   HeadsHistory heads_history(const FractionCallback& progress);
 
-  // How the values of every parameter, of its gradient and of the sentence's activations are spread, at every step
-  // whose weights were recorded, and now.
+  // The distributions of every parameter, its gradient and the sentence's activations, at every recorded step, and now.
   TensorsResult tensors(const TensorsQuestion& question, const FractionCallback& progress);
 
-  // The steps of which all weights were recorded, ascending; the present one may be among them.
+  // The steps at which all weights were recorded, ascending; may include the current one.
   std::vector<std::int64_t> recorded_steps() const { return run_.recorded.steps(); }
 
-  // The weights recorded at that step. The present ones if there is no step, or nothing was recorded at it.
+  // The weights recorded at that step. The current ones if no step is given, or nothing was recorded at it.
   std::shared_ptr<const WatchedModel> watch(const std::optional<std::int64_t>& step);
 
  private:
-  // Calls `visit` with the weights of every recorded step, ascending, and at last with the present ones; what it tells
-  // of its progress is told on as a part of the whole.
+  // Calls `visit` with the weights of every recorded step, ascending, and finally with the current ones; maps each
+  // visit's progress to a part of the whole.
   using Visit = std::function<void(const WatchedModel&, const FractionCallback&)>;
   void visit_recorded(const Visit& visit, const FractionCallback& progress);
 
-  // Everything that a failed open or reset must leave as it was.
+  // Everything that a failed open or reset must leave unchanged.
   struct Run {
     std::string name = "new run";
     Config config;
@@ -116,19 +115,19 @@ class TorchEngine final : public Engine {
     std::optional<CorpusRecord> record;
     std::optional<Tokenizer> tokenizer;
     std::shared_ptr<const Dataset> dataset;
-    std::shared_ptr<WatchedModel> watched;    // from the beginning on; handed out by watch()
-    std::unique_ptr<Trainer> trainer;         // with a model of its own; made by the first update
-    std::optional<BatchInspector> inspector;  // made by the first look at a batch
+    std::shared_ptr<WatchedModel> watched;    // exists from the start; returned by watch()
+    std::unique_ptr<Trainer> trainer;         // has its own model; created by the first step
+    std::optional<BatchInspector> inspector;  // created by the first batch inspection
     std::optional<RunFolder> folder;          // where it was opened from, for the optimizer's state
     MetricLog metrics;
     History pinned;
-    bool history_unreadable = false;  // what there is of it in `folder` is set aside before it is replaced
+    bool history_unreadable = false;  // the unreadable history in `folder` is set aside before it is replaced
     std::vector<std::string> warnings;
-    RecordedParameters embeddings{std::size_t{128} << 20, 100};  // a film of some seconds
-    RecordedParameters recorded;                                 // all weights, of steps of which there are frames
-    std::shared_ptr<WatchedModel> recalled;                      // one of those steps; null: none was asked for
+    RecordedParameters embeddings{std::size_t{128} << 20, 100};  // for an animation of some seconds
+    RecordedParameters recorded;                                 // all weights, at steps that have frames
+    std::shared_ptr<WatchedModel> recalled;                      // one of those steps; null: none requested
 
-    // Made when they are first asked for; an answer is kept until another is wanted.
+    // Created on first request; a result is cached until another question is asked.
     std::optional<EmbeddingAnalyzer> embedding_analyzer;
     std::optional<SeenWords> seen_words;
     std::shared_ptr<const SenseResult> senses;
@@ -136,63 +135,64 @@ class TorchEngine final : public Engine {
     std::int64_t step() const { return trainer ? trainer->steps_done() : watched->step; }
   };
 
-  // What a run begins with instead of random weights: model.from's.
+  // The weights a run is initialized from instead of random ones: model.from.
   struct Origin {
     std::optional<Tokenizer> tokenizer;
-    std::shared_ptr<const WatchedModel> model;  // null: it begins with random ones
+    std::shared_ptr<const WatchedModel> model;  // null: random initialization
   };
 
-  // Where the present run is saved.
+  // The folder in which the current run is saved.
   struct Home {
     LockedRun held;
     CheckpointPacing pacing;
-    std::size_t points;  // of run_.metrics, in its file
+    std::size_t points;  // number of points of run_.metrics in its file
     std::chrono::steady_clock::time_point points_saved;
-    std::int64_t step;  // of the weights there
+    std::int64_t step;  // of the saved weights
   };
 
-  // Throws ConfigError where the configuration asks for another model than what lies in model.from, and as read_model.
+  // Throws ConfigError if the configuration differs from the model in model.from; otherwise throws as read_model.
   Origin origin_of(const Config& config) const;
   bool has_corpus_of(const Config& config) const;
-  // The present run's, or read anew if `config` asks for another.
+  // The current run's corpus, or a newly read one if `config` names another.
   std::shared_ptr<const Corpus> corpus_for(const Config& config, const ProgressCallback& progress) const;
   void load_pinned(Run& run) const;
   void read_corpus_of(Run& run, const ProgressCallback& progress) const;
-  Run read_model(const std::string& path) const;       // all of a run but its corpus
-  Run read_checkpoint(const std::string& path) const;  // another program's
+  Run read_model(const std::string& path) const;       // everything of a run except its corpus
+  Run read_checkpoint(const std::string& path) const;  // another program's checkpoint
   bool is_autosave(const std::filesystem::path& folder) const { return autosaves_ && autosaves_->contains(folder); }
   RunOpened replace(Run run);
-  // The present run's. Throws CorpusError when its file is gone.
+  // The current run's corpus. Throws CorpusError if its file is missing.
   const Corpus& corpus_of_run() const;
   void make_trainer(const YieldCallback& yield);
-  // The batch of the coming update, or why there is none.
+  // The batch of the coming step, or the reason why there is none.
   std::shared_ptr<const BatchInspection> next_batch(const BatchWanted& wanted, const YieldCallback& yield);
 
   bool is_home(const std::filesystem::path& folder) const;
-  // What a checkpoint in a folder that has it already need not write: all that training does not change.
+  // Writes the files that training does not change; skipped if the folder already has them.
   void write_lasting(Checkpoint& checkpoint);
-  enum class Keep { no, weights };  // in checkpoints/ too, as training.kept_checkpoints says
+  enum class Keep { no, weights };  // also in checkpoints/, according to training.kept_checkpoints
   void write_present(Checkpoint& checkpoint, Keep keep);
   void checkpoint(Keep keep);
   void save_new_points();
   EmbeddingAnalyzer& embedding_analyzer();
   std::vector<UnseenWord> unseen_words(const Snapshot& snapshot, const YieldCallback& yield);
   TsneMap tsne_map(const TsneStudy& question, const WatchedModel& watched, const FractionCallback& progress);
-  // What the model makes of a sentence, and what of the model itself was asked for.
+  // Adds the decodings of the sentence and the requested information about the model.
   void complete(Snapshot& snapshot, const Probe& probe, const YieldCallback& yield);
 
-  // In a folder of its own, which nobody chose.
+  // Saves to an automatically chosen folder.
   void autosave();
-  // What is saved: the newest.
+  // The weights to save: the newest.
   SequenceModel& weights();
 
-  std::shared_ptr<std::uint64_t> runs_ = std::make_shared<std::uint64_t>(0);  // there were, of all engines beside it
-  std::uint64_t number_ = 0;                                                  // of the present one
+  // number of runs so far, shared with all sibling engines
+  std::shared_ptr<std::uint64_t> runs_ = std::make_shared<std::uint64_t>(0);
+  std::uint64_t number_ = 0;  // of the current run
   Run run_;
   std::optional<Home> home_;
   std::optional<Autosaves> autosaves_;
   CheckpointPacing autosaving_;   // of attempts, while there is no home
-  std::shared_ptr<Ranks> ranks_;  // null: it trains alone
+  std::shared_ptr<Ranks> ranks_;  // null: single process
 };
 
 }  // namespace attnscope

@@ -21,20 +21,20 @@ namespace {
 using CostClock = std::chrono::steady_clock;
 
 constexpr int cost_rounds = 5;
-constexpr double enough_ms = 300;  // of one point: what is slow needs no more rounds
+constexpr double enough_ms = 300;  // per point: slow measurements need no more rounds
 
 double ms_since(CostClock::time_point begin) {
   return std::chrono::duration<double, std::milli>(CostClock::now() - begin).count();
 }
 
-// That this thread has had a processor for, in all.
+// Total processor time of this thread.
 double processor_ms() {
   timespec used{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
 }
 
-// Milliseconds of measuring.
+// Time spent measuring, in ms.
 struct Spent {
   double all = 0, processor = 0;
   double share() const { return all > 0 ? std::min(1.0, processor / all) : 1; }
@@ -85,7 +85,7 @@ CostPoint measure(const Pass& pass, std::int64_t length, std::int64_t width, Spe
     const double forward_ms = ms_since(begin);
     begin = CostClock::now();
     y.sum().backward();
-    if (round > 0 || ms_since(first) > enough_ms) {  // the first warms caches up, unless it took long
+    if (round > 0 || ms_since(first) > enough_ms) {  // the first round warms up caches, unless it took long
       forward.push_back(forward_ms);
       backward.push_back(ms_since(begin));
     }
@@ -99,7 +99,7 @@ CostPoint measure(const Pass& pass, std::int64_t length, std::int64_t width, Spe
   return point;
 }
 
-// What twice the length may come to at the worst, n².
+// Estimates the worst-case cost of twice the length, n².
 std::string why_not_next(const CostCurve& curve, const CostQuestion& question, double seconds_left) {
   if (seconds_left <= 0) return fmt::format("the time limit of {:g} s is reached", question.seconds);
   if (curve.points.empty()) return {};
@@ -110,7 +110,7 @@ std::string why_not_next(const CostCurve& curve, const CostQuestion& question, d
 }
 
 ModelConfig measured(ModelConfig config) {
-  if (config.d_model % config.num_heads != 0) config.num_heads = 1;  // a recurrent one's heads mean nothing
+  if (config.d_model % config.num_heads != 0) config.num_heads = 1;  // a recurrent model's heads are unused
   config.dropout = 0;
   return config;
 }

@@ -1,4 +1,4 @@
-// The paper's table 1, measured: one layer of each kind, forward and backward, as sentences grow.
+// Measures table 1 of the paper: one layer of each kind, forward and backward, over growing sentence lengths.
 #pragma once
 
 #include "plain/callbacks.h"
@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// Layers of the configuration's width, heads and cell, with random weights, over one sentence, on the CPU. `progress`
-// is called before every measurement, and may throw.
+// Layers with the configuration's width, heads and cell, random weights, one sentence, on the CPU. `progress` is called
+// before every measurement, and may throw.
 CostResult measure_costs(const ModelConfig& config, const CostQuestion& question, const FractionCallback& progress);
 
 }  // namespace attnscope

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t pairs_per_yield = 64;
 constexpr std::int64_t evaluation_batch_size = 128;
-constexpr std::int64_t evaluation_positions = 8192;  // a batch of text: its logits are as many rows of the vocabulary
+constexpr std::int64_t evaluation_positions = 8192;  // per batch of text: rows of its logits
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U);
@@ -27,7 +27,7 @@ std::int64_t word_count(const std::string& text) {
   return 1 + std::count(text.begin(), text.end(), ' ');
 }
 
-// The best translation of each source, at its own index.
+// The best translation of each source, in input order.
 std::vector<std::string> translate_all(SequenceModel& model, const Tokenizer& tokenizer,
                                        std::span<const EncodedPair> pairs, std::int64_t beam,
                                        const FractionCallback& progress) {
@@ -54,7 +54,7 @@ std::vector<std::string> translate_all(SequenceModel& model, const Tokenizer& to
   return translations;
 }
 
-// `found` and what they should be, of a tokenizer's labels.
+// Compares `found` with the expected labels of a tokenizer.
 Confusion confusion_of(const std::vector<std::string>& labels, std::span<const std::string> found,
                        std::span<const std::string> wanted) {
   Confusion confusion{labels, std::vector<std::int64_t>(labels.size() * labels.size())};
@@ -149,7 +149,7 @@ std::vector<std::string> pronouns(std::string_view french) {
   return found;
 }
 
-// ---- which heads know what "it" stands for
+// ---- which heads find the antecedent of "it"
 
 std::vector<AntecedentScore> score_antecedents(SequenceModel& model, const Tokenizer& tokenizer,
                                                std::span<const Pair> pairs,

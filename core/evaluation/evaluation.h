@@ -1,4 +1,4 @@
-// How good a model is on pairs, or on a text, that it has not seen.
+// Evaluates a model on unseen pairs or text.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace attnscope {
 
-// The models stand still (SequenceModel::freeze). `progress` is called at every decoded piece and every batch.
+// The models are frozen (SequenceModel::freeze). `progress` is called at every decoded token and every batch.
 
 // Translates every source greedily (beam 1) or by beam search.
 Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std::span<const Pair> pairs,
@@ -29,7 +29,7 @@ TextEvaluation evaluate_text(SequenceModel& model, const Tokenizer& tokenizer, s
 // The words il and elle of a French sentence, in order: "L'animal … parce qu'il …" → {"il"}.
 std::vector<std::string> pronouns(std::string_view french);
 
-// ---- which heads know what "it" stands for
+// ---- which heads find the antecedent of "it"
 
 // How often one head's largest weight from the pronoun falls on its antecedent.
 struct AntecedentScore {
@@ -37,13 +37,13 @@ struct AntecedentScore {
   int layer = 0;
   int head = 0;
   std::int64_t found = 0;
-  std::int64_t pairs = 0;  // pronoun pairs that could be judged in this view
+  std::int64_t pairs = 0;  // pronoun pairs that this view can judge
 
   double share() const { return pairs == 0 ? 0 : static_cast<double>(found) / static_cast<double>(pairs); }
 };
 
-// Every head in every view, over the pairs that name an antecedent, the model's own translation being looked at;
-// the best first. Empty without such pairs.
+// Every head in every view, over the pairs that name an antecedent, measured on the model's own translation; best
+// first. Empty if there are no such pairs.
 std::vector<AntecedentScore> score_antecedents(SequenceModel& model, const Tokenizer& tokenizer,
                                                std::span<const Pair> pairs,
                                                const std::function<void(double fraction)>& progress);

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-// What a pass over a batch costs, summed over its targets.
+// The loss of a pass over a batch, summed over its targets.
 torch::Tensor cost_of(SequenceModel& model, const Batch& batch, Inspection& inspection) {
   const Memory memory =
       batch.source.defined() ? model.encode(batch.source, batch.source_padding, &inspection) : Memory();
@@ -68,7 +68,7 @@ class HeadsStudy {
     return nats / static_cast<double>(tokens_);
   }
 
-  // E_x |Σ output · ∂L(x)/∂output| of every head: what a mask on it would be told.
+  // E_x |Σ output · ∂L(x)/∂output| for every head: the expected gradient of a mask on it.
   void add_gradients(std::vector<HeadImportance>& heads) {
     const torch::AutoGradMode with_graph(true);
     std::int64_t rows = 0;

@@ -1,4 +1,4 @@
-// What a model loses without each of its heads, on the validation part.
+// The loss increase on the validation part when each head is ablated.
 #pragma once
 
 #include "model/model.h"
@@ -8,12 +8,12 @@
 
 namespace attnscope {
 
-// The model stands still. `progress` may throw. A model without heads, and a run without validation part, have a
-// problem.
+// The model is frozen. `progress` may throw. Reports a problem for a model without heads or a run without validation
+// part.
 HeadsResult inspect_heads(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
                           const FractionCallback& progress);
 
-// The same, quickly: over a few batches, without the fast estimate.
+// A faster version: over a few batches, without the gradient-based estimate.
 HeadsResult inspect_heads_quickly(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
                                   const FractionCallback& progress);
 

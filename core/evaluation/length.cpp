@@ -16,16 +16,16 @@
 namespace attnscope {
 namespace {
 
-constexpr std::int64_t longer_factor = 3;       // pairs go as far beyond training
+constexpr std::int64_t longer_factor = 3;       // generated pairs are up to this many times longer than in training
 constexpr std::int64_t most_windows = 24;       // of text
-constexpr std::int64_t places_a_point = 16;     // a window has so many points, each the mean of its places
-constexpr std::int64_t room_beside_words = 16;  // pieces for marks, and words of several pieces in short sentences
+constexpr std::int64_t places_a_point = 16;     // positions averaged per point of a window's curve
+constexpr std::int64_t room_beside_words = 16;  // for special tokens and words of several tokens
 
 std::int64_t words_of(const std::string& text) {
   return 1 + std::count(text.begin(), text.end(), ' ');
 }
 
-// The same weights in a model with room for so many pieces; null: they do not fit, as learned positions.
+// The same weights in a model with this many positions; null if impossible, as with learned positions.
 Model with_room(SequenceModel& model, std::int64_t length) {
   ModelConfig config = model.config();
   config.max_length = length;
@@ -42,12 +42,12 @@ Model with_room(SequenceModel& model, std::int64_t length) {
   return roomy;
 }
 
-// The model itself, or one with room.
+// The model itself, or an extended one.
 struct Roomy {
   SequenceModel& given;
   Model own = {};
 
-  // False: there is no room for so many.
+  // Returns false if that many positions are impossible.
   bool reach(std::int64_t length) {
     if (length <= given.config().max_length) return true;
     if (!own || own->config().max_length < length) own = with_room(given, length);
@@ -121,7 +121,7 @@ void inspect_pairs(LengthResult& inspection, Roomy& roomy, const Tokenizer& toke
         "Sentences longer than those of the corpus can be generated only for copy, reverse, sort and addition.";
 }
 
-// Windows from everywhere in the stream, one behind the other where it is short.
+// Evenly spaced windows of the stream, consecutive if it is short.
 void inspect_text(LengthResult& inspection, Roomy& roomy, const Tokenizer& tokenizer, const Corpus& corpus,
                   const FractionCallback& progress) {
   inspection.text = true;

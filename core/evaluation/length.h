@@ -1,4 +1,4 @@
-// How well a model does by length, also beyond what it was trained on.
+// Quality by length, including lengths beyond training.
 #pragma once
 
 #include "corpus/corpus.h"
@@ -9,10 +9,10 @@
 
 namespace attnscope {
 
-// Held-out pairs of the corpus by the words of their source, translated greedily; of the tasks that follow by rule
-// (copy, reverse, sort, addition) also of lengths that the corpus has not, up to three times its longest. Of a language
-// model the likelihood of every place of a window twice as long as its own. The model stands still; one without room
-// for so many pieces is given it, but for learned positions, of which there are no more. `progress` may throw.
+// Translates held-out pairs greedily, grouped by the number of source words. For rule-based tasks (copy, reverse, sort,
+// addition), also generates longer pairs, up to three times the corpus's maximum. For a language model, measures the
+// likelihood at every position of a window twice as long as its own. The model is frozen; one with too few positions is
+// extended, except for learned positions. `progress` may throw.
 LengthResult measure_lengths(SequenceModel& model, const Tokenizer& tokenizer, const Corpus& corpus,
                              const LengthQuestion& question, const FractionCallback& progress);
 

@@ -10,10 +10,10 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t most_bytes = 32 << 20;  // gone through in about half a second
+constexpr std::size_t most_bytes = 32 << 20;  // scanned in about half a second
 constexpr std::size_t bytes_per_yield = 1 << 16;
 constexpr std::size_t most_nearest = 3;
-constexpr std::size_t longest_word = 64;  // what is longer is no misspelt word
+constexpr std::size_t longest_word = 64;  // longer strings are not misspelled words
 
 std::size_t bytes_of(const Corpus& corpus) {
   std::size_t bytes = corpus.text.train.size();
@@ -21,8 +21,8 @@ std::size_t bytes_of(const Corpus& corpus) {
   return bytes;
 }
 
-// Latin, Greek, Cyrillic, Hebrew, Arabic and their neighbours in Unicode write spaces between words; what comes after
-// them mostly does not, but for the Latin of Vietnamese.
+// Latin, Greek, Cyrillic, Hebrew, Arabic and neighboring Unicode blocks separate words by spaces; most later scripts do
+// not, except for the Latin letters of Vietnamese.
 bool is_written_apart(std::string_view word) {
   for (std::size_t at = 0; at < word.size(); ++at) {
     const auto byte = static_cast<unsigned char>(word[at]);
@@ -32,7 +32,7 @@ bool is_written_apart(std::string_view word) {
   return !word.empty();
 }
 
-// So many letters may differ that the word is still likely to be meant.
+// The maximum edit distance at which the other word is still likely to be meant.
 std::size_t most_different(std::string_view word) {
   return std::min<std::size_t>(3, (word.size() + 1) / 3);
 }
@@ -43,12 +43,13 @@ std::string with_small_beginning(std::string_view word) {
   return small;
 }
 
-// "Did" of "did", and "Paris" of "paris".
+// "Did" for "did", and "Paris" for "paris".
 bool is_capitalised(std::string_view seen, std::string_view word) {
   return seen != word && with_small_beginning(seen) == word;
 }
 
-// With another letter a short word is another word: "hid" is not meant by "did", "the" may be by "teh".
+// Replacing a letter of a short word usually gives an unrelated word: "hid" is not a typo of "did", but "teh" may be
+// one of "the".
 bool may_be_meant(std::string_view seen, std::string_view word) {
   constexpr std::size_t shortest_misspelt = 4;
   return word.size() >= shortest_misspelt ||
@@ -102,7 +103,7 @@ std::vector<UnseenWord> SeenWords::unseen_in(const std::vector<Token>& tokens) c
   std::vector<UnseenWord> unseen;
   if (seen_.empty()) return unseen;
   for (const WordSpan& span : spaced_words_of(tokens)) {
-    const std::vector<std::string_view> words = spaced_words_in(span.text);  // none: a sign, or a mark of the model
+    const std::vector<std::string_view> words = spaced_words_in(span.text);  // empty: punctuation, or a special token
     if (words.size() != 1 || words.front() != span.text || !is_written_apart(span.text)) continue;
     if (seen_.contains(span.text)) continue;
     unseen.push_back({span.begin, span.end, span.text, nearest(span.text, span.begin == 0)});

@@ -1,4 +1,4 @@
-// Which words training has seen.
+// The words that occur in training.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ namespace attnscope {
 // The words of a corpus's training part: of the sources, or of its running text.
 class SeenWords {
  public:
-  // Goes through all of it; `breathe` is called on the way and may throw to give up.
+  // Scans the whole training part; `yield` is called meanwhile and may throw to cancel.
   SeenWords(const Corpus& corpus, const YieldCallback& yield);
 
-  // Of a sentence's pieces those words that are not among them. None of a corpus that is too large to be gone through,
-  // and never a word of a script that writes its words together: nothing is claimed of what is not known.
+  // The words of a sentence's tokens that are not in the training part. Empty for a corpus too large to scan; never
+  // includes words of scripts without spaces, because nothing reliable is known about them.
   std::vector<UnseenWord> unseen_in(const std::vector<Token>& tokens) const;
 
  private:
   void add(std::string_view text);
-  // `begins`: the word is a sentence's first.
+  // `begins`: the word is the first of a sentence.
   std::vector<std::string> nearest(std::string_view word, bool begins) const;
 
   struct Seen {
     std::int64_t count = 0;
-    bool within = false;  // not only as a line's first word
+    bool within = false;  // occurs elsewhere than as a line's first word
   };
   std::unordered_map<std::string, Seen> seen_;
 };

@@ -20,8 +20,8 @@
 namespace attnscope {
 namespace {
 
-constexpr int most_groups = 6;         // of output pieces; what is left is one more
-constexpr int unknown_sense = -1;  // of a pair, which sense its word has
+constexpr int most_groups = 6;     // of output tokens; the rest forms one more group
+constexpr int unknown_sense = -1;  // sense unknown
 constexpr std::size_t searched_pairs = 4096;
 
 bool is_of_word(char c) {
@@ -38,7 +38,7 @@ std::string lowered(std::string text) {
   return text;
 }
 
-// Where the word stands by itself, in small letters or capitals.
+// Finds the word as a separate word, ignoring case.
 std::optional<std::size_t> find_word(std::string_view text, std::string_view word) {
   const auto same = [](char a, char b) { return lower(a) == lower(b); };
   for (auto from = text.begin(); from != text.end();) {
@@ -54,10 +54,10 @@ std::optional<std::size_t> find_word(std::string_view text, std::string_view wor
 
 struct Found {
   Occurrence shown;
-  std::vector<int> source;     // pieces, </s> after those of a pair
-  std::vector<int> target_in;  // <s> and the translation's pieces
-  std::vector<Token> target;   // the pieces that it writes
-  std::int64_t position = 0;   // of the word's last piece
+  std::vector<int> source;     // tokens, with </s> if from a pair
+  std::vector<int> target_in;  // <s> and the translation's tokens
+  std::vector<Token> target;   // the generated tokens
+  std::int64_t position = 0;   // of the word's last token
 };
 
 class Collector {
@@ -75,7 +75,7 @@ class Collector {
 
   bool known() const { return known_; }
 
-  // As many of each sense as of the others, if there are so many.
+  // True when every sense has its share of occurrences.
   bool is_full() const {
     const int share = most_occurrences / static_cast<int>(counts_.size());
     return std::ranges::all_of(counts_, [&](int count) { return count >= share; });
@@ -98,7 +98,7 @@ class Collector {
   std::vector<Found> found;
 
  private:
-  // None where the model has no room, or the word is no piece of its own there.
+  // Empty if the sentence does not fit the model, or if the word is not a separate token there.
   std::optional<Found> read_at(const Pair& pair, std::size_t at) const {
     Found read;
     read.shown = {pair.source, pair.target, unknown_sense};
@@ -124,10 +124,10 @@ class Collector {
   std::string word_;
   SenseResult& inspection_;
   bool known_ = false;
-  std::vector<int> counts_;  // found, by sense
+  std::vector<int> counts_;  // number found, by sense
 };
 
-// Pairs, or lines of text, until there are enough; held-out ones first.
+// Adds pairs, or lines of text, until there are enough; held-out ones first.
 void collect(const Corpus& corpus, Collector& collector, const YieldCallback& yield) {
   std::size_t seen = 0;
   const auto take = [&](const Pair& pair) {
@@ -143,14 +143,13 @@ void collect(const Corpus& corpus, Collector& collector, const YieldCallback& yi
       if (take({.source = std::move(line), .target = ""})) return;
 }
 
-// What the model makes of one sentence: a row a place of the word's vectors, and the output piece that looks at it
-// most.
+// The results for one sentence: the word's vectors, one per depth, and the output token that attends to it most.
 struct WordReading {
   std::vector<torch::Tensor> vectors;  // D
   std::string attended_by;
 };
 
-// The target piece in whose row the word weighs most: the mean over the heads of the last layer.
+// The target token with the largest weight on the word, averaged over the heads of the last layer.
 std::string attended_by(const Inspection& record, const Found& found) {
   if (record.cross.empty() || found.target.empty()) return {};
   const torch::Tensor weights = record.cross.back()[0].mean(0).select(1, found.position);  // T
@@ -174,7 +173,7 @@ WordReading read_word(SequenceModel& model, const Found& found, bool grouped) {
   return reading;
 }
 
-// The most frequent pieces as groups, and "others" for the rest.
+// Forms groups for the most frequent tokens, and "others" for the rest.
 void group_by_output(const std::vector<WordReading>& readings, SenseResult& inspection) {
   std::map<std::string, int> counts;
   for (const WordReading& reading : readings) ++counts[reading.attended_by];
@@ -214,7 +213,7 @@ void add_layers(const std::vector<WordReading>& readings, const ModelConfig& mod
     made.points = std::move(axes.points);
     for (std::size_t i = 0; i < std::min<std::size_t>(2, axes.shares.size()); ++i) made.shares[i] = axes.shares[i];
     made.separation = static_cast<float>(mean_silhouette(to_matrix(vectors), groups));
-    // So that a sentence is found again beside its place in the layer before.
+    // Aligns each layer's axes with the previous layer's, so that sentences stay near their earlier positions.
     if (layer == 0) continue;
     const Matrix& before = inspection.layers[layer - 1].points;
     made.points = product(made.points, procrustes(before, made.points));

@@ -11,11 +11,10 @@
 
 namespace attnscope {
 
-// The vectors of `word` (one word, small or capital letters alike) in at most most_occurrences sentences that the model
-// has room for, after the embedding and after every layer that reads them. Its occurrences are grouped by the sense
-// that the built-in corpus knows; else by the output piece that attends to it most, where the model has
-// cross-attention. The model stands still. `corpus` may be null. What stands in the way is said in
-// SenseResult::problem.
+// The vectors of `word` (one word, case-insensitive) in at most most_occurrences sentences that fit the model, after
+// the embedding and after every layer of the input's stack. Occurrences are grouped by the sense known to the built-in
+// corpus; otherwise by the output token that attends to the word most, if the model has cross-attention. The model is
+// frozen. `corpus` may be null. Obstacles are reported in SenseResult::problem.
 SenseResult inspect_senses(SequenceModel& model, const Tokenizer& tokenizer, const Corpus* corpus,
                            const CorpusConfig& config, const std::string& word, const YieldCallback& yield);
 

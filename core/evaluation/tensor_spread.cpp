@@ -13,9 +13,9 @@
 namespace attnscope {
 namespace {
 
-constexpr std::int64_t bins = 41;  // odd: one is in the middle
+constexpr std::int64_t bins = 41;  // odd, so that one bin is centered
 
-// A model that stands still, but for the gradients of its parameters.
+// Enables the parameters' gradients of a frozen model.
 class WithGradients {
  public:
   explicit WithGradients(SequenceModel& model) : parameters_(model.parameters()) {
@@ -77,7 +77,7 @@ TensorSpread spread_of(const torch::Tensor& tensor) {
   if (finite == 0) return spread;
   spread.mean = sorted.mean().item<double>();
   const double* const values = sorted.data_ptr<double>();
-  // Between the two values next to it, as torch::quantile.
+  // Linear interpolation, as in torch::quantile.
   for (std::size_t i = 0; i < spread_levels.size(); ++i) {
     const double at = spread_levels[i] * static_cast<double>(finite - 1);
     const auto below = static_cast<std::int64_t>(at);
@@ -134,7 +134,7 @@ void TensorsCollector::add_parameters(SequenceModel& model, std::int64_t step, c
   for (const auto& item : named) before_.push_back(item.value().detach().clone());
 }
 
-// In the order of the pass: the first step names them, and the others have the same.
+// In the order of the pass: the first step defines the names, and later steps have the same.
 void TensorsCollector::add_activation(const std::string& name, const torch::Tensor& value, std::int64_t step) {
   const auto found = std::ranges::find(inspection_.activations, name, &TensorHistory::name);
   TensorHistory& history = found == inspection_.activations.end()
@@ -171,9 +171,9 @@ void TensorsCollector::add_activations(SequenceModel& model, std::int64_t step) 
       if (!states.empty()) add_activation(fmt::format("{} cell {}, h", name, cell + 1), torch::stack(states), step);
     }
   }
-  add_activation("features", features[0], step);  // after the last norm: what the output matrix reads
+  add_activation("features", features[0], step);  // after the final norm: the input of the output matrix
   const torch::Tensor logits = model.logits(features)[0];
-  // A classifier says labels alone, the last pieces of the vocabulary.
+  // A classifier predicts only labels, at the end of the vocabulary.
   add_activation("logits", config.is_classifier() ? logits.slice(1, logits.size(1) - config.num_classes) : logits,
                  step);
 }

@@ -1,4 +1,4 @@
-// How the values of a model's tensors and of their gradients are spread, at one step after another.
+// The distribution of the values of a model's tensors and gradients, step by step.
 #pragma once
 
 #include <memory>
@@ -15,23 +15,23 @@
 
 namespace attnscope {
 
-// Of any shape and device.
+// Accepts any shape and device.
 TensorSpread spread_of(const torch::Tensor& tensor);
 
-// ∂L/∂w of every parameter, in their order, L the mean loss of the batch, without dropout and label smoothing. The
-// model stands still, and does so again afterwards.
+// ∂L/∂w of every parameter, in their order; L is the mean loss of the batch, without dropout and label smoothing. The
+// model is frozen before and after the call.
 std::vector<torch::Tensor> parameter_gradients(SequenceModel& model, const Batch& batch);
 
-// Collects the looks at the same model at several steps, ascending. The present weights come last.
+// Collects results for the same model at several steps, in ascending order. The current weights come last.
 class TensorsCollector {
  public:
-  // `batch`: null, then there are no gradients. The sentence is written by `present`, and read thus at every step.
+  // `batch`: null for no gradients. `present` generates the sentence's output, which is then used at every step.
   TensorsCollector(SequenceModel& present, const Tokenizer& tokenizer, const TensorsQuestion& question,
                    std::optional<Batch> batch, const YieldCallback& yield);
 
   void add(SequenceModel& model, std::int64_t step, const YieldCallback& yield);
 
-  // How large the optimizer's newest update was; nothing before its first.
+  // Adds the size of the optimizer's newest step; does nothing before the first step.
   void add_last_update(Adam& optimizer, double learning_rate);
 
   TensorsResult take() { return std::move(inspection_); }
@@ -44,7 +44,7 @@ class TensorsCollector {
   TensorsResult inspection_;
   std::optional<Batch> batch_;
   WrittenStep sentence_;
-  std::vector<torch::Tensor> before_;  // the parameters of the last point
+  std::vector<torch::Tensor> before_;  // the parameters of the previous point
 };
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// What the corpus knows of the tokenizer's pieces.
+// Corpus statistics of the tokenizer's vocabulary.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// All pieces; with a corpus, how often each comes in a sample of its training part, and what words they are. `corpus`
+// All tokens; with a corpus, the count of each in a sample of its training part, and the words that they are. `corpus`
 // may be null.
 std::shared_ptr<const Vocabulary> vocabulary_of(const Tokenizer& tokenizer, const Corpus* corpus,
                                                 const CorpusConfig& config);

@@ -41,7 +41,7 @@ void export_checkpoint(const Exported& run, const fs::path& folder) {
   write_tokenizer(tokenizer, folder);
   write_safetensors(folder / "model.safetensors", checkpoint_tensors(format.tensors, run.model));
   write_file(folder / "generation_config.json", format.decoding);
-  write_file(folder / "config.json", format.config);  // last: without it it is no checkpoint
+  write_file(folder / "config.json", format.config);  // last: without it the folder is not a valid checkpoint
 }
 
 void export_torchscript(const Exported& run, const fs::path& folder) {

@@ -23,7 +23,7 @@ constexpr std::int64_t format_version = 8, operator_set = 17;                   
 constexpr std::size_t largest_file = std::numeric_limits<std::int32_t>::max();  // protobuf's own limit
 constexpr std::size_t room_for_graph = 16'000'000;
 
-// Fields of onnx.proto's messages.
+// Field numbers of onnx.proto's messages.
 namespace proto {
 namespace model {
 constexpr int ir_version = 1, producer_name = 2, graph = 7, opset_import = 8;
@@ -62,7 +62,7 @@ std::string integers_attribute(std::string_view name, const Operators::Sizes& nu
   return bytes + varint(proto::attribute::type, proto::attribute::is_integers);
 }
 
-// A tensor's sizes: numbers, or names of what the caller chooses.
+// A tensor's sizes: numbers, or names of sizes that the caller chooses.
 using Dims = std::vector<std::string>;
 
 std::string value_info(std::string_view name, std::int64_t element, const Dims& dims) {
@@ -80,7 +80,7 @@ class Graph : public Operators {
     for (const auto& item : model.named_buffers()) tensors_[item.key()] = item.value();
   }
 
-  // Of the whole file.
+  // The bytes of the whole file.
   std::string bytes() const {
     std::string graph = nodes_ + delimited(proto::graph::name, "Transformer") + initializers_ + ends_;
     return varint(proto::model::ir_version, format_version) + delimited(proto::model::producer_name, "attnscope") +
@@ -188,7 +188,7 @@ class Graph : public Operators {
     return output;
   }
 
-  // Each once, by its name.
+  // Adds each tensor once, by name.
   Value initializer(const std::string& name, const torch::Tensor& numbers) {
     if (!written_.insert(name).second) return name;
     const bool whole_numbers = numbers.scalar_type() == torch::kInt64;
@@ -201,7 +201,7 @@ class Graph : public Operators {
     initializers_ += delimited(proto::graph::initializer, bytes);
     return name;
   }
-  // Called what they are.
+  // Named by their values.
   Value real(double number) {
     return initializer(fmt::format("{:.9g}f", number), torch::tensor(number, torch::kFloat32));
   }
@@ -216,9 +216,9 @@ class Graph : public Operators {
   }
 
   std::map<std::string, torch::Tensor> tensors_;  // the model's
-  std::map<Value, Value> lengths_;                // int64 1: of the inputs' sentences
+  std::map<Value, Value> lengths_;                // int64 1: lengths of the inputs' sentences
   std::set<std::string> written_;
-  std::string nodes_, initializers_, ends_;  // of the graph, as bytes
+  std::string nodes_, initializers_, ends_;  // parts of the graph, serialized
   int values_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// A Transformer as an ONNX model (onnx.ai): its parameters, by their names here, and a graph that says what they mean.
+// A Transformer as an ONNX model (onnx.ai): its parameters under their names here, and a computation graph.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace attnscope {
 
-// The file's bytes, of operator set 17: inputs and result ("logits", float32) as transformer_program.h has them, of any
-// number of sentences and pieces. Throws CheckpointError for what is no Transformer that writes, and for weights beyond
-// the 2 GB that such a file holds.
+// The file's bytes, operator set 17: inputs and result ("logits", float32) as in transformer_program.h, for any number
+// of sentences and tokens. Throws CheckpointError for models that are not generating Transformers, and for weights
+// beyond the 2 GB limit of the format.
 std::string onnx_bytes(const SequenceModel& model);
 
 }  // namespace attnscope

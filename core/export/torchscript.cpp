@@ -13,13 +13,13 @@
 namespace attnscope {
 namespace {
 
-// A module's attributes have no dots: encoder.layers.0.norm1.weight is self.encoder_layers_0_norm1_weight.
+// A module's attribute names have no dots: encoder.layers.0.norm1.weight is self.encoder_layers_0_norm1_weight.
 std::string attribute(std::string name) {
   std::ranges::replace(name, '.', '_');
   return name;
 }
 
-// Every operator is a line: x12 = torch.matmul(x10, x11).
+// Generates one line per operator: x12 = torch.matmul(x10, x11).
 class Script : public Operators {
  public:
   explicit Script(torch::jit::Module& module) : module_(module) {}

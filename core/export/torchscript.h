@@ -1,4 +1,4 @@
-// A Transformer as a TorchScript module: its parameters, and a program that says what they mean.
+// A Transformer as a TorchScript module: its parameters and a program.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// The file's bytes, for torch.jit.load: forward(source, target), of a language model forward(target), as
-// transformer_program.h has them. Throws CheckpointError for what is no Transformer that writes.
+// The file's bytes, for torch.jit.load: forward(source, target), or forward(target) for a language model, as in
+// transformer_program.h. Throws CheckpointError for models that are not generating Transformers.
 std::string torchscript_bytes(const SequenceModel& model);
 
 }  // namespace attnscope

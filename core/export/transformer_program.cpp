@@ -14,11 +14,11 @@ namespace {
 
 using Value = Operators::Value;
 
-// What a stack's self-attention is told of the order; what its scheme does not use is empty.
+// The positional inputs of a stack's self-attention; those that the scheme does not use are empty.
 struct PositionInputs {
-  Value bias;       // T×T or H×T×T, added to the scores; the decoder's mask is in it
+  Value bias;       // T×T or H×T×T, added to the scores; includes the decoder's mask
   Value distances;  // T×T, rows of relative_k and relative_v
-  Value cos, sin;   // T×d/2×1, by which pairs of dimensions turn
+  Value cos, sin;   // T×d/2×1, which rotate pairs of dimensions
 };
 
 class Program {
@@ -99,7 +99,7 @@ class Program {
     return positions;
   }
 
-  // ---- one head and all
+  // ---- splitting and rotating heads
 
   Value heads(const Value& x, std::int64_t count) {
     return to_.permuted(to_.reshaped(x, {0, 0, count, d_}), {0, 2, 1, 3});
@@ -115,7 +115,7 @@ class Program {
   Value one_vector(const Value& mixed) { return to_.reshaped(to_.permuted(mixed, {0, 2, 1, 3}), {0, 0, heads_ * d_}); }
   Value products(const Value& q, const Value& k) { return to_.matmul(q, to_.permuted(k, {0, 1, 3, 2})); }
 
-  // B×H×T×d: neighbouring dimensions, as pairs, turn.
+  // B×H×T×d: rotates pairs of neighboring dimensions.
   Value rotated(const Value& x, const PositionInputs& positions) {
     const std::vector<Value> pair = to_.split(to_.reshaped(x, {0, 0, 0, d_ / 2, 2}), {1, 1}, 4);
     const Value even = to_.subtract(to_.multiply(pair[0], positions.cos), to_.multiply(pair[1], positions.sin));
@@ -123,7 +123,7 @@ class Program {
     return to_.reshaped(to_.concatenated({even, odd}, 4), {0, 0, 0, d_});
   }
 
-  // Rows of B×H×T×n, each times the matrix n×m that is its query's, of T×n×m.
+  // Multiplies each row of B×H×T×n with its query's n×m matrix, from T×n×m.
   Value by_query(const Value& rows, const Value& matrices) {
     return to_.squeezed(to_.matmul(to_.unsqueezed(rows, 3), matrices), 3);
   }
@@ -179,7 +179,7 @@ class Program {
     return linear(inner, layer + "linear2");
   }
 
-  // x and what the sublayer makes of it, the norm before or after.
+  // x plus the sublayer's output, with pre-norm or post-norm.
   template <typename Sublayer>
   Value residual(const Value& x, const std::string& norm_name, const Sublayer& sublayer) {
     if (config_.norm == "pre") return to_.add(x, sublayer(norm(x, norm_name)));

@@ -1,4 +1,4 @@
-// A Transformer's forward pass, told in operators: the one description of it for whatever language it is given away in.
+// A Transformer's forward pass in terms of operators: one description for all export formats.
 #pragma once
 
 #include "export/operators.h"
@@ -6,12 +6,11 @@
 
 namespace attnscope {
 
-// Throws CheckpointError, naming the field, for what is no Transformer that writes.
+// Throws CheckpointError, naming the field, for models that are not generating Transformers.
 void check_is_transformer(const ModelConfig& config);
 
-// Of an encoder–decoder the inputs are `source`, with its end piece, and `target`, with its start piece; of a language
-// model `target`. The result is the logits, B×T×V. Padding in the source is not looked at where there is a piece for
-// it.
+// The inputs of an encoder–decoder are `source`, with its end token, and `target`, with its start token; of a language
+// model `target`. The result is the logits, B×T×V. Padding in the source is masked if the model has a padding token.
 void write_transformer(const ModelConfig& config, Operators& to);
 
 }  // namespace attnscope

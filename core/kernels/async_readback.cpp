@@ -8,7 +8,7 @@
 
 namespace attnscope::kernels {
 
-// When all that was asked of the device's stream so far is done.
+// Completes when everything queued on the device's stream so far is done.
 struct AsyncReadback::Arrival {
   explicit Arrival(torch::Device device) : event(device.type()) {
     event.record(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
@@ -19,7 +19,7 @@ struct AsyncReadback::Arrival {
 
 AsyncReadback::AsyncReadback(const torch::Tensor& numbers) : numbers_(numbers) {
   if (numbers.device().is_cpu()) return;
-  // Only from memory that stays where it is does a copy go by itself.
+  // Only copies to pinned memory are asynchronous.
   numbers_ = torch::empty(numbers.sizes(), numbers.options().device(torch::kCPU).pinned_memory(true));
   numbers_.copy_(numbers, /*non_blocking=*/true);
   arrival_ = std::make_unique<Arrival>(numbers.device());

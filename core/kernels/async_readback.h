@@ -1,4 +1,4 @@
-// Numbers that a device computes, read without making it wait.
+// Reads numbers that a device computes without stalling the device.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace attnscope::kernels {
 
-// To be made as soon as they are asked for; what is asked of the device between that and `wait` goes on meanwhile.
-// (Reading a tensor waits for all that was ever asked.)
+// Create it right after requesting the computation; work queued on the device between that and `wait` continues
+// meanwhile. (Reading a tensor waits for everything queued so far.)
 class AsyncReadback {
  public:
   explicit AsyncReadback(const torch::Tensor& numbers);

@@ -8,9 +8,9 @@
 namespace attnscope::kernels {
 namespace {
 
-// ---- composed, as the formula has it
+// ---- composed implementation, following the formula
 
-// −∞ where a key is masked, so that softmax gives it exactly zero. B×1×1×K and Q×K broadcast to B×H×Q×K.
+// −∞ at masked keys, so that softmax gives exactly zero. B×1×1×K and Q×K broadcast to B×H×Q×K.
 torch::Tensor masked(torch::Tensor scores, const AttentionInput& input) {
   const double minus_infinity = -std::numeric_limits<double>::infinity();
   if (input.padding.defined()) scores = scores.masked_fill(input.padding.unsqueeze(1).unsqueeze(2), minus_infinity);
@@ -53,7 +53,7 @@ Attended composed(const AttentionInput& input, const WeightsChange& change) {
 
 // ---- fused
 
-// What an attention is besides its tensors; the backward pass needs it again.
+// The non-tensor arguments of attention, saved for the backward pass.
 struct AttentionRule : torch::CustomClassHolder {
   explicit AttentionRule(const AttentionInput& input)
       : query_packing(input.query_packing),
@@ -70,7 +70,7 @@ struct AttentionRule : torch::CustomClassHolder {
   DropoutRule dropout;
 };
 
-// The rows of each sequence of a side, packed or not.
+// The rows of each sequence of queries or keys, packed or not.
 class SequenceRows {
  public:
   SequenceRows(const torch::Tensor& x, const Packing& packing) : longest_(packing ? packing.longest : x.size(1)) {
@@ -86,7 +86,7 @@ class SequenceRows {
   const std::int64_t* firsts_ = nullptr;
 };
 
-// Where each head of each pair finds its numbers.
+// Locates the data of each head of each sequence.
 class Places {
  public:
   Places(const torch::Tensor& queries, const torch::Tensor& memory, const AttentionRule& rule,
@@ -109,10 +109,10 @@ class Places {
     longest.scale = static_cast<float>(rule.scale);
     longest.first_distance = -(num_distances / 2);
     longest.num_distances = num_distances;
-    longest.table_stride = padded(num_distances) + key_padding;  // a shape's distances end anywhere
+    longest.table_stride = padded(num_distances) + key_padding;  // a shape's distances may end at any index
   }
 
-  // Rows of weights lie as far apart as the longest pair needs: packed or not, dropout draws the same for each weight.
+  // Rows of weights have the stride of the longest sequence, so that dropout draws the same mask whether packed or not.
   HeadShape shape(std::int64_t pair) const {
     HeadShape shape = longest;
     shape.queries = queries_.count(pair);
@@ -121,7 +121,7 @@ class Places {
     if (longest.num_distances > 0) limit_distances(shape);
     return shape;
   }
-  // One of Shaw's tables, or a transposed one, from the shape's first distance on; null where there is none.
+  // One of Shaw's tables, or a transposed one, from the shape's first distance on; null if absent.
   float* table_of(const HeadShape& shape, float* table) const {
     return table ? table + (shape.first_distance - longest.first_distance) * longest.d : nullptr;
   }
@@ -156,7 +156,7 @@ class Places {
   HeadShape longest;
 
  private:
-  // To those that are there and not hidden: most tables reach farther than a sentence.
+  // Limits the distances to those that occur and are not masked: most tables reach farther than a sentence.
   void limit_distances(HeadShape& shape) const {
     const std::int64_t farthest = std::min(longest.num_distances / 2, shape.keys - 1);
     shape.first_distance = -farthest;
@@ -168,7 +168,7 @@ class Places {
   SequenceRows queries_, keys_;
 };
 
-// One of Shaw's tables, d×table_stride; nothing where there is none.
+// One of Shaw's tables as d×table_stride; undefined if absent.
 torch::Tensor transposed_table(const torch::Tensor& table, const HeadShape& shape) {
   return is_there(table) ? transposed(table, shape.table_stride) : table;
 }
@@ -332,7 +332,7 @@ Heads heads_of(const AttentionInput& input) {
           split_heads(keys[first + 1], input.num_heads)};
 }
 
-// Each query meets the few distances first, then each key picks its own (1803.02155 §3.3).
+// Multiplies each query with the 2k+1 distances, then gathers by key (1803.02155 §3.3).
 torch::Tensor relative_scores(const torch::Tensor& q, const torch::Tensor& relative_k, const torch::Tensor& distances) {
   const torch::Tensor by_distance = torch::matmul(q, relative_k.t());  // B×H×Q×(2k+1)
   return by_distance.gather(3, distances.expand({q.size(0), q.size(1), -1, -1}));

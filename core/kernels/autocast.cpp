@@ -27,7 +27,7 @@ void switch_on(torch::DeviceType device, bool on) {
 
 void autocast_to_bfloat16(torch::DeviceType device, bool on) {
   switch_on(device, on);
-  // A weight that was cast where no gradients are kept would be taken again where they are, and lose its own.
+  // A cached weight that was cast without gradients would be reused where gradients are needed, and lose its own.
   at::autocast::set_autocast_cache_enabled(!on);
 }
 

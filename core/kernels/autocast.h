@@ -1,11 +1,11 @@
-// LibTorch's autocast to bfloat16, whose interface changed with its version 2.4.
+// LibTorch's autocast to bfloat16; its interface changed in version 2.4.
 #pragma once
 
 #include "kernels/libtorch.h"
 
 namespace attnscope::kernels {
 
-// For this thread's operators on the device.
+// Applies to this thread's operators on the device.
 void autocast_to_bfloat16(torch::DeviceType device, bool on);
 
 }  // namespace attnscope::kernels

@@ -1,11 +1,11 @@
-// Whether an operator runs fused or composed of ATen's.
+// Chooses between fused operators and operators composed of ATen's.
 #pragma once
 
 #include "kernels/libtorch.h"
 
 namespace attnscope::kernels {
 
-// While it lives, this thread's operators are composed: the reference that reads like the formula.
+// While it lives, this thread uses composed operators: the reference implementation that follows the formulas.
 class Composed {
  public:
   Composed();
@@ -14,10 +14,10 @@ class Composed {
   Composed& operator=(const Composed&) = delete;
 };
 
-// Whether this thread composes.
+// True while this thread uses composed operators.
 bool composes();
 
-// True for float32 on the CPU, unless this thread composes.
+// True for float32 on the CPU, unless this thread uses composed operators.
 bool is_fused(const torch::Tensor& x);
 
 }  // namespace attnscope::kernels

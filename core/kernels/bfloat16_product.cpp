@@ -9,7 +9,7 @@ namespace {
 
 using Kind = dnnl::memory::data_type;
 
-// How a matrix is stored: its rows, or those of its transpose.
+// Storage of a matrix: its rows, or those of its transpose.
 struct Stored {
   std::int64_t rows, columns;
 
@@ -28,7 +28,7 @@ const dnnl::engine& engine() {
   return cpu;
 }
 
-// oneDNN keeps what it has made for a shape, so that this costs little the next time.
+// oneDNN caches what it creates for a shape, so repeated calls are cheap.
 dnnl::matmul matmul_of(const dnnl::memory::desc& a, const dnnl::memory::desc& b, const dnnl::memory::desc& c,
                        bool add) {
   dnnl::primitive_attr attributes;

@@ -23,7 +23,7 @@ class SmoothedCrossEntropy : public torch::autograd::Function<SmoothedCrossEntro
     return (((1 - smoothing) * nll + spread) * counted).sum() / count;
   }
 
-  // d/dlogits = p − (1−ε)·onehot − ε/V, weighted by the target's share of the mean.
+  // d/dlogits = p − (1−ε)·onehot − ε/V, weighted by the target's share in the mean.
   static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
                                                torch::autograd::tensor_list gradients) {
     const auto saved = context->get_saved_variables();
@@ -37,14 +37,14 @@ class SmoothedCrossEntropy : public torch::autograd::Function<SmoothedCrossEntro
   }
 };
 
-// Rows whose logits are made at a time: few stay in the cache between product and softmax, many visit a weight matrix
-// that does not fit there less often.
+// The number of rows whose logits are computed together: few rows keep the product in cache until the softmax, many
+// rows read a large weight matrix less often.
 std::int64_t rows_at_once(const torch::Tensor& weight) {
   constexpr std::int64_t fits = 1 << 20;
   return weight.numel() <= fits ? 64 : 128;
 }
 
-// The rows whose target counts, taken together some at a time.
+// Iterates over the rows with a non-padding target, in groups.
 class CountedRows {
  public:
   CountedRows(const torch::Tensor& features, const torch::Tensor& targets, std::int64_t padding_id)
@@ -73,8 +73,8 @@ class CountedRows {
   std::vector<std::int64_t> rows_;
 };
 
-// The weight as the product of many rows wants it. Libraries put the matrix in order at every call, and a transposed
-// one takes long: where the calls are many, it is turned once for all.
+// The weight in the layout that a product of many rows needs. Libraries reorder the matrix at every call, which is slow
+// for a transposed one: with many calls, it is transposed once.
 class OrderedWeight {
  public:
   OrderedWeight(const torch::Tensor& weight, std::int64_t num_calls) : view_{data(weight), weight.size(1), true} {
@@ -91,7 +91,7 @@ class OrderedWeight {
   MatrixView view_;
 };
 
-// Nothing comes after the loss but its scaling, so its gradients are made on the way forward.
+// Only scaling follows the loss, so its gradients are computed in the forward pass.
 class ProjectedCrossEntropy : public torch::autograd::Function<ProjectedCrossEntropy> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& given, const torch::Tensor& weight,
@@ -145,7 +145,8 @@ torch::Tensor smoothed_cross_entropy(const torch::Tensor& logits, const torch::T
 torch::Tensor projected_cross_entropy(const torch::Tensor& features, const torch::Tensor& weight,
                                       const torch::Tensor& targets, double label_smoothing, std::int64_t padding_id) {
   if (!is_fused(features)) {
-    const torch::Tensor logits = torch::linear(features, weight).to(features.scalar_type());  // autocast's are short
+    // autocast returns bfloat16
+    const torch::Tensor logits = torch::linear(features, weight).to(features.scalar_type());
     return smoothed_cross_entropy(logits, targets, label_smoothing, padding_id);
   }
   const bool gradient = torch::GradMode::is_enabled() && (features.requires_grad() || weight.requires_grad());

@@ -26,9 +26,9 @@ void go_to(const DropoutPlace& place, torch::Device device) {
   generator.set_state(place.generator);
 }
 
-// Philox, which draws there, makes of every key a stream of its own: keys need only differ.
+// The device's Philox generator gives every key an independent stream: keys only need to differ.
 void restart_generator(torch::Device device, std::uint64_t seed, std::int64_t number, std::int64_t part) {
-  constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // 2⁶⁴ / golden ratio: neighbouring seeds lie far apart
+  constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // 2⁶⁴ / golden ratio: separates neighboring seeds
   at::Generator generator = at::globalContext().defaultGenerator(device);
   const std::lock_guard lock(generator.mutex());
   generator.set_current_seed(seed * spread + (static_cast<std::uint64_t>(number) << 16U) +

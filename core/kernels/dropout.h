@@ -1,5 +1,5 @@
-// Dropout whose mask is a function of a key: made anew by the backward pass instead of kept, and the same whatever
-// thread computes it.
+// Dropout whose mask is a function of a key: the backward pass recomputes it instead of storing it, and it does not
+// depend on the thread.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace attnscope::kernels {
 
-// While it lives, the dropouts of this thread draw from (seed, number, part), one after the other, as if `drawn` had
-// been already; without one, from torch's random generator. On another device than the CPU its generator, which then
-// goes on, begins anew from seed, number and part.
+// While it lives, this thread's dropouts draw successively from (seed, number, part), starting after the first `drawn`;
+// outside any scope they use torch's random generator. On devices other than the CPU, the device's generator is
+// reseeded from seed, number and part, and is not restored afterwards.
 class DropoutScope {
  public:
   DropoutScope(std::int64_t seed, std::int64_t number, std::int64_t part, std::int64_t drawn = 0,
@@ -22,16 +22,16 @@ class DropoutScope {
   DropoutScope& operator=(const DropoutScope&) = delete;
 };
 
-// Where a thread's dropouts stand.
+// The position of a thread in its sequence of dropouts.
 struct DropoutPlace {
-  std::optional<DropoutKey> key;  // within a DropoutScope, on the CPU
+  std::optional<DropoutKey> key;  // inside a DropoutScope, on the CPU
   torch::Tensor generator;        // otherwise the state of the device's random generator
 };
 
-// Of this thread, for dropouts on the device.
+// This thread's position, for dropouts on the device.
 DropoutPlace dropout_place(torch::Device device);
 
-// While it lives, this thread's dropouts draw what they drew from `place` on; then they go on where they were.
+// While it lives, this thread's dropouts repeat those drawn from `place` on; afterwards they continue where they were.
 class DropoutAgain {
  public:
   DropoutAgain(const DropoutPlace& place, torch::Device device);
@@ -44,7 +44,7 @@ class DropoutAgain {
   DropoutPlace before_;
 };
 
-// The next dropout with probability p, 0 ≤ p < 1, in steps of 1/65536.
+// The next dropout with probability p, 0 ≤ p < 1, quantized to 1/65536.
 DropoutRule next_dropout(double p);
 
 // 0 or 1/(1−p) for `streams` streams of n elements each: streams×n, on the CPU.

@@ -1,4 +1,4 @@
-// How much memory a thread's tensors take.
+// Measures the memory of a thread's tensors.
 #pragma once
 
 #include <c10/core/Allocator.h>
@@ -14,12 +14,13 @@
 
 namespace attnscope::kernels {
 
-// Hears of every tensor that this thread makes or lets go while it lives; nested ones are heard by the innermost alone.
+// Counts every tensor that this thread allocates or frees while it lives; of nested instances, only the innermost
+// counts.
 class HeldMemory {
  public:
   HeldMemory() : heard_(std::make_shared<Heard>()), hearing_(c10::DebugInfoKind::PROFILER_STATE, heard_) {}
 
-  // Bytes: held now, and the most at once, beyond what was held at the beginning.
+  // Bytes held now, and the peak, both relative to the start.
   std::int64_t held() const { return heard_->held; }
   std::int64_t peak() const { return heard_->peak; }
 

@@ -6,7 +6,7 @@
 namespace attnscope::kernels {
 namespace {
 
-// Columns of y taken together: the rows' range of the weight.
+// Columns of y processed together: the row range of the weight.
 struct Shape {
   std::int64_t rows, in, first, out;
 

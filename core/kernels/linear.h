@@ -1,4 +1,4 @@
-// x Wᵀ + b and what follows it at once.
+// x Wᵀ + b with fused activation and dropout.
 #pragma once
 
 #include "kernels/libtorch.h"
@@ -6,7 +6,7 @@
 
 namespace attnscope::kernels {
 
-// Rows of a weight matrix and its bias, first ≤ row < last: one of several projections that share a matrix.
+// Rows first ≤ row < last of a weight matrix and its bias: one of several projections that share a matrix.
 struct RowRange {
   std::int64_t first = 0;
   std::int64_t last = -1;  // −1: to the end

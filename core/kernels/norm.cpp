@@ -27,7 +27,7 @@ class AddDropped : public torch::autograd::Function<AddDropped> {
   }
 };
 
-// LayerNorm, of a sum where there is something to add.
+// LayerNorm, optionally of a residual sum.
 class Norm : public torch::autograd::Function<Norm> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& given, const torch::Tensor& given_added,
@@ -57,7 +57,7 @@ class Norm : public torch::autograd::Function<Norm> {
     const std::int64_t rows = num_rows(x), columns = x.size(-1);
     const torch::Tensor above = gradients[0].contiguous();
     const ParameterGradient gain_gradient(gain), bias_gradient(saved[2]);
-    torch::Tensor unused;  // where the loop adds the gradients of a norm that stands still
+    torch::Tensor unused;  // receives the gradients of a frozen norm
     if (!gain_gradient.data() || !bias_gradient.data()) unused = torch::zeros({columns}, x.options());
     const auto place = [&](const ParameterGradient& gradient) {
       return gradient.data() ? gradient.data() : data(unused);

@@ -8,7 +8,7 @@ namespace attnscope::kernels {
 // x + dropout(added), …×D
 torch::Tensor add_dropped(const torch::Tensor& x, const torch::Tensor& added, double dropout);
 
-// What a LayerNorm has learned, D each, and the number added to the variance.
+// Learned parameters of a LayerNorm, D each, and the ε added to the variance.
 struct NormParameters {
   torch::Tensor gain, bias;
   double epsilon = 1e-5;
@@ -21,7 +21,7 @@ torch::Tensor layer_norm(const torch::Tensor& x, const NormParameters& norm);
 torch::Tensor add_and_norm(const torch::Tensor& x, const torch::Tensor& added, const NormParameters& norm,
                            double dropout);
 
-// x / √(mean of x² over the last dimension + epsilon) · gain (1910.07467): composed.
+// x / √(mean of x² over the last dimension + epsilon) · gain (1910.07467); composed.
 torch::Tensor rms_norm(const torch::Tensor& x, const torch::Tensor& gain, double epsilon);
 
 }  // namespace attnscope::kernels

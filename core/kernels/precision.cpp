@@ -8,7 +8,7 @@ namespace {
 
 thread_local Precision in_force = Precision::float32;
 
-// Operators are composed on every other device, and where this thread composes.
+// Operators are composed on devices other than the CPU, and on threads that chose composed operators.
 bool autocasts(torch::DeviceType device) {
   return device != torch::kCPU || composes();
 }

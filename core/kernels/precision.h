@@ -1,4 +1,4 @@
-// In what numbers a thread's products of matrices are computed: training.precision.
+// The precision of a thread's matrix products: training.precision.
 #pragma once
 
 #include "kernels/libtorch.h"
@@ -7,12 +7,12 @@ namespace attnscope::kernels {
 
 enum class Precision { float32, bfloat16 };
 
-// Of this thread: float32 unless a scope says otherwise.
+// This thread's precision: float32 unless a scope sets another.
 Precision precision();
 
-// While it lives, this thread's products take their matrices rounded to bfloat16 and sum in float32. Fused operators
-// (see backend.h) do so by multiply() alone, forward and backward, and everything between stays float32; composed ones
-// by LibTorch's autocast on their device, whose backward passes follow by themselves.
+// While it lives, this thread's products round their matrices to bfloat16 and sum in float32. Fused operators (see
+// backend.h) use it only in multiply(), forward and backward, and everything else stays float32. Composed operators use
+// LibTorch's autocast on their device, which also covers their backward passes.
 class PrecisionScope {
  public:
   PrecisionScope(Precision precision, torch::Device device);

@@ -1,5 +1,5 @@
-// What computes on the CPU: the level of processor that the loops are compiled for, and the library for the products.
-// Both follow from what the processor can do, never from a timing, so that two runs on one machine are the same.
+// CPU dispatch: the instruction-set level of the compiled loops, and the library for matrix products. Both depend only
+// on the processor's features, never on timings, so that two runs on one machine are identical.
 #pragma once
 
 #include <string_view>
@@ -11,15 +11,15 @@ namespace attnscope::kernels {
 
 enum class Level { baseline, avx2, avx512 };
 
-// Those that this processor has, lowest first.
+// The levels that this processor supports, lowest first.
 std::vector<Level> levels();
 
-// The one in use: the highest, unless the environment's ATTNSCOPE_LEVEL (baseline, avx2, avx512) or a test holds it
-// lower. Throws std::runtime_error when it names no level, or one that the processor does not have.
+// The level in use: the highest, unless the environment variable ATTNSCOPE_LEVEL (baseline, avx2, avx512) or a test
+// sets a lower one. Throws std::runtime_error if the variable names an unknown or unsupported level.
 Level level();
 void hold_to(Level level);
 
-// As ATTNSCOPE_LEVEL names it, and as people do: "avx2", "AVX2".
+// The name for ATTNSCOPE_LEVEL, and for display: "avx2", "AVX2".
 std::string_view level_name(Level level);
 std::string_view level_text(Level level);
 

@@ -17,16 +17,16 @@
 namespace attnscope::kernels {
 namespace {
 
-// On a processor that came after it, OpenBLAS computes as on a Pentium 4 (Prescott): Debian 12's on a Xeon of 2023 a
-// fifth of what it can do with AVX-512, and less than half of what with AVX2.
+// On a processor newer than itself, OpenBLAS falls back to Pentium 4 code (Prescott). Debian 12's OpenBLAS on a Xeon of
+// 2023 reaches a fifth of its AVX-512 speed, and less than half of its AVX2 speed.
 bool blas_knows_processor() {
   using CoreName = const char* (*)();
   static const auto core = reinterpret_cast<CoreName>(::dlsym(RTLD_DEFAULT, "openblas_get_corename"));
-  return !core || std::string_view(core()) != "Prescott";  // another BLAS says nothing
+  return !core || std::string_view(core()) != "Prescott";  // another BLAS does not report its core
 }
 
-// Measured on our shapes: with AVX-512 oneDNN is almost twice as fast as OpenBLAS; with AVX2 it is a little faster, but
-// slower where the first matrix is transposed; without, and on other processors, it has no code of its own.
+// Measured on our shapes: with AVX-512 oneDNN is almost twice as fast as OpenBLAS. With AVX2 it is slightly faster, but
+// slower if the first matrix is transposed. Otherwise, and on other processors, it has no optimized code.
 bool uses_onednn(bool transposed) {
   return level() == Level::avx512 || (level() == Level::avx2 && !(transposed && blas_knows_processor()));
 }
@@ -35,7 +35,7 @@ std::atomic<NotedProducts*> notes = nullptr;
 std::mutex notes_mutex;
 
 torch::Tensor as_tensor(MatrixView view, std::int64_t rows, std::int64_t columns) {
-  auto* values = const_cast<float*>(view.values);  // from_blob asks for it; the product only reads
+  auto* values = const_cast<float*>(view.values);  // from_blob needs it; the product only reads
   if (view.transposed) return torch::from_blob(values, {rows, columns}, {1, view.stride});
   return torch::from_blob(values, {rows, columns}, {view.stride, 1});
 }

@@ -1,4 +1,4 @@
-// Products of large matrices, by the faster library that this processor has.
+// Products of large matrices, by the faster library for this processor.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace attnscope::kernels {
 
-// A matrix row by row, or its transpose.
+// A row-major matrix, or its transpose.
 struct MatrixView {
   const float* values;
-  std::int64_t stride;  // between rows as they are stored
+  std::int64_t stride;  // between stored rows
   bool transposed = false;
 };
 
-// C (rows×columns, contiguous) = A (rows×depth) · B (depth×columns), or C += A · B; in this thread's precision, see
-// kernels/precision.h.
+// C (rows×columns, contiguous) = A (rows×depth) · B (depth×columns), or C += A · B; in this thread's precision
+// (kernels/precision.h).
 void multiply(std::int64_t rows, std::int64_t columns, std::int64_t depth, MatrixView a, MatrixView b, float* c,
               bool add);
 
@@ -28,10 +28,10 @@ struct ProductShape {
   bool a_transposed, b_transposed, add;
 };
 
-// As multiply(), in float32.
+// Same as multiply(), always in float32.
 void multiply_floats(const ProductShape& shape, MatrixView a, MatrixView b, float* c);
 
-// While one lives, every product of whatever thread is noted; one at a time.
+// While it lives, records the products of all threads; at most one instance at a time.
 class NotedProducts {
  public:
   NotedProducts();

@@ -7,7 +7,7 @@
 namespace attnscope::kernels {
 namespace {
 
-// A frame holds every register, those of AVX-512 and AMX too: 11 KiB.
+// A signal frame holds all registers, including AVX-512 and AMX: 11 KiB.
 constexpr std::size_t stack_size = 64 << 10;
 
 void give_this_thread_a_stack() {

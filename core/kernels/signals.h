@@ -1,14 +1,14 @@
-// Signals in a process that computes.
+// Signal handling in a process that computes.
 #pragma once
 
 namespace attnscope::kernels {
 
 using SignalHandler = void (*)(int);
 
-// As std::signal, but the main thread handles it on a stack of its own. oneDNN's generated products keep numbers below
-// the stack's pointer; where a handler's frame was laid over them they went on with wrong addresses, and wrote over
-// what was there. Called by the main thread, which is the one that signals to the process reach. Returns the handler
-// before.
+// Same as std::signal, but the main thread runs the handler on an alternate stack. oneDNN's generated code stores data
+// below the stack pointer; a handler's frame there overwrote it, and the products continued with wrong addresses and
+// corrupted memory. Must be called by the main thread, which receives the process's signals. Returns the previous
+// handler.
 SignalHandler on_signal(int signal, SignalHandler handler);
 
 }  // namespace attnscope::kernels

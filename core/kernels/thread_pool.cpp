@@ -20,7 +20,7 @@ struct ThreadPool::Shared {
   bool busy = false, quit = false;
   std::vector<std::thread> threads;
 
-  // Takes the next and does it, without the lock.
+  // Takes the next work item and runs it without holding the lock.
   void do_next(std::unique_lock<std::mutex>& lock) {
     const int index = next++;
     ++running;
@@ -38,7 +38,7 @@ struct ThreadPool::Shared {
   }
 
   void live() {
-    at::set_num_threads(1);  // for this thread's products: OpenMP keeps the number a thread
+    at::set_num_threads(1);  // for this thread's products: OpenMP stores the number per thread
     std::unique_lock lock(mutex);
     while (true) {
       woken.wait(lock, [&] { return quit || next < count; });

@@ -4,8 +4,8 @@
 
 namespace attnscope::kernels {
 
-// While it lives, this thread breathes before every large product, forward and backward: a look that is waited for need
-// not wait for the rest of the update. What is thrown by `breathe`, which may be empty, ends the pass.
+// While it lives, this thread calls the yield callback (may be empty) before every large product, forward and backward,
+// so that an urgent inspection need not wait for the rest of the step. An exception from the callback aborts the pass.
 class Yielding {
  public:
   explicit Yielding(const YieldCallback& yield);
@@ -14,8 +14,8 @@ class Yielding {
   Yielding& operator=(const Yielding&) = delete;
 };
 
-// While one lives, the threads that breathe stay at their next breath and go on breathing: what a person waits for, if
-// it is short, has the machine for itself. For a thread that computes nothing.
+// While one lives, threads that yield stay in their next yield and keep calling the callback: a short task that a
+// person waits for gets the whole machine. For a thread that computes nothing.
 class Quiet {
  public:
   Quiet();
@@ -24,7 +24,7 @@ class Quiet {
   Quiet& operator=(const Quiet&) = delete;
 };
 
-// Called before every large product. Does nothing within a breath.
+// Called before every large product. Does nothing inside a yield callback.
 void yield_if_requested();
 
 }  // namespace attnscope::kernels

@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// Its first values are drawn after those of the other projections.
+// Initialized after the other projections, which fixes the order of random draws.
 torch::nn::Linear out_projection(const ModelConfig& config) {
   const std::int64_t width = config.num_heads * config.head_width();
   if (WithoutInitialValues::in_force()) return xavier_linear(width, config.d_model, config.biases);
@@ -28,7 +28,8 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, bool r
           register_parameter("in_proj_weight", torch::empty({(num_heads_ + 2 * key_heads_) * d_, config.d_model}))),
       out_proj_(register_module("out_proj", out_projection(config))) {
   if (config.biases) in_proj_bias_ = register_parameter("in_proj_bias", torch::zeros({in_proj_weight_.size(0)}));
-  // As one matrix, fan_out is 3D: queries, keys and values begin with half the variance that they have by thirds.
+  // For the stacked matrix fan_out is 3D: the variance of queries, keys and values is half of what three separate
+  // matrices would get.
   if (begins_by_xavier(config)) {
     begin_by_xavier(in_proj_weight_);
   } else {
@@ -52,7 +53,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_self(const torch::Tensor& x, const 
                                                   const RelativePositions& positions, torch::Tensor* cache,
                                                   LayerInspection& inspection, AttentionPart part) {
   torch::Tensor projected = kernels::linear(x, in_proj_weight_, in_proj_bias_);  // B×Q×(Hd + 2Gd)
-  if (positions.rotations.defined()) {  // the keys in the cache have been rotated already
+  if (positions.rotations.defined()) {  // cached keys have been rotated already
     const torch::Tensor own = positions.rotations.slice(0, positions.rotations.size(0) - x.size(1));
     const std::int64_t turning = num_heads_ + key_heads_;  // all but the values
     projected = kernels::rotate_heads(projected, turning, turning * d_, 1, own);
@@ -76,7 +77,7 @@ torch::Tensor MultiHeadAttentionImpl::project(const torch::Tensor& memory) {
   return kernels::linear(memory, in_proj_weight_, in_proj_bias_, {num_heads_ * d_});
 }
 
-// Query head h reads key head h div (H / G).
+// Query head h uses key head h div (H / G).
 torch::Tensor MultiHeadAttentionImpl::for_all_heads(const torch::Tensor& memory) const {
   if (key_heads_ == num_heads_) return memory;
   return memory.unflatten(2, {2 * key_heads_, d_}).repeat_interleave(num_heads_ / key_heads_, 2).flatten(2);

@@ -21,7 +21,7 @@ std::int64_t num_gates(CellKind kind) {
   return 0;
 }
 
-// The part of a bidirectional layer's state that is one direction's.
+// The part of a bidirectional layer's state that belongs to one direction.
 CellState part_of(const CellState& state, std::int64_t direction, std::int64_t num_directions) {
   const auto part = [&](const torch::Tensor& tensor) {
     return tensor.defined() ? tensor.chunk(num_directions, 1)[direction] : tensor;
@@ -42,17 +42,17 @@ CellState joined(const std::vector<CellState>& parts) {
   return {side_by_side(h), c.empty() ? torch::Tensor() : side_by_side(c)};
 }
 
-// padding: bool B×1. Rows that are padded stay as they were.
+// padding: bool B×1. Padded rows retain their previous state.
 CellState carried(const torch::Tensor& padding, const CellState& before, const CellState& after) {
   CellState state{torch::where(padding, before.h, after.h), {}};
   if (after.c.defined()) state.c = torch::where(padding, before.c, after.c);
   return state;
 }
 
-// What follows each token of one cell.
+// Called after each token of one cell.
 using CellHook = std::function<CellState(std::int64_t token, CellState state)>;
 
-// x: L×B×I → the states after each token, in the order of the text; `state` comes out as it is after the last one read.
+// x: L×B×I → the states after each token, in text order; `state` returns the state after the last token processed.
 std::vector<CellState> read(const Cell& cell, const torch::Tensor& x, const torch::Tensor& padding, CellState& state,
                             bool reverse, const CellHook& after) {
   const auto inputs = cell.from_input(x).unbind(0);  // L of B×GH
@@ -131,7 +131,7 @@ RecurrentStackImpl::RecurrentStackImpl(CellKind kind, std::int64_t input_width, 
 }
 
 Cell RecurrentStackImpl::make_cell(const std::string& suffix, std::int64_t input_width, std::int64_t hidden) {
-  const double bound = 1.0 / std::sqrt(static_cast<double>(hidden));  // as torch::nn initialises
+  const double bound = 1.0 / std::sqrt(static_cast<double>(hidden));  // as torch::nn initializes
   const auto uniform = [&](const char* name, std::vector<std::int64_t> sizes) {
     return register_parameter(name + suffix, torch::empty(sizes).uniform_(-bound, bound));
   };

@@ -21,7 +21,7 @@ class DropoutOrder {
     if (config_.has_encoder()) encoder();
     if (config_.has_decoder()) {
       const std::int64_t before = drawn_;
-      decoder(1);  // each step of its own draws what one over a single position does
+      decoder(1);  // a free-running step draws the same dropouts as a pass over one position
       const std::int64_t a_step = drawn_ - before;
       drop_decoder();
       drawn_ = before + pass_.free_steps * a_step;
@@ -62,7 +62,7 @@ class DropoutOrder {
     }
   }
 
-  // One that looks before it steps (Bahdanau) goes through all layers at each position.
+  // Attention before the step (Bahdanau) runs all layers at each position.
   void recurrent_decoder(std::int64_t positions) {
     const std::int64_t between = config_.num_decoder_layers - 1;
     const bool by_position = config_.attention == "bahdanau";
@@ -102,7 +102,7 @@ class DropoutOrder {
   std::vector<PlacedDropout> places_;
 };
 
-// Of states B×L×columns; L×B×columns where a recurrent network reads them.
+// For states B×L×columns; L×B×columns in recurrent networks.
 torch::Tensor mask_of_states(std::int64_t rows, std::int64_t length, std::int64_t columns, bool time_first, double p) {
   if (time_first) return kernels::dropout(torch::ones({length, rows, columns}), p).select(1, 0);
   return kernels::dropout(torch::ones({rows, length, columns}), p).select(0, 0);

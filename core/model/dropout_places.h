@@ -1,5 +1,5 @@
-// What the dropouts of a pass zero, in the order in which the pass draws them (kernels/dropout.h): to show a mask
-// without a pass. Shape letters: model.h.
+// Reproduces the dropout masks of a forward pass, in the order in which the pass draws them (kernels/dropout.h), to
+// show a mask without running the pass. Shape letters: model.h.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,31 @@
 
 namespace attnscope {
 
-// The shape of the batch, and what is drawn before its decoder begins.
+// The shape of the batch, and the dropouts drawn before its decoder starts.
 struct DroppedPass {
   std::int64_t rows = 0;           // B
   std::int64_t source_length = 0;  // S; 0 without an encoder
   std::int64_t target_length = 0;  // T
-  std::int64_t free_steps = 0;     // of the decoder, in which it writes what it is then given
+  std::int64_t free_steps = 0;     // decoder steps that feed the model its own predictions
 };
 
 struct PlacedDropout {
   DropoutPlace place;
-  std::int64_t drawn = 0;   // dropouts of the pass before it
-  std::int64_t stride = 0;  // from one position's dropout to the next one's; 0: one dropout for all of them
-  bool time_first = false;  // of L×B×D, as recurrent layers read
+  std::int64_t drawn = 0;   // number of dropouts of the pass drawn before
+  std::int64_t stride = 0;  // offset between the dropouts of neighboring positions; 0: one dropout for all
+  bool time_first = false;  // L×B×D, as in recurrent layers
 };
 
 std::vector<PlacedDropout> dropout_places(const ModelConfig& config, const DroppedPass& pass);
 
-// Where a batch's dropouts are drawn from.
+// Selects the random numbers of a batch's dropouts.
 struct DropoutDraw {
   std::int64_t seed = 0;
-  std::int64_t number = 0;  // of the batch
+  std::int64_t number = 0;  // batch number
   std::int64_t part = 0;
 };
 
-// 0 or 1/(1−p) of row 0 of the batch at that place: pieces × columns, or (H · pieces) × keys.
+// 0 or 1/(1−p) for row 0 of the batch at that site: tokens × columns, or (H · tokens) × keys.
 torch::Tensor dropout_of_row(const PlacedDropout& dropout, const ModelConfig& config, const DroppedPass& pass,
                              const DropoutDraw& draw);
 

@@ -18,7 +18,7 @@ torch::Tensor gelu(const torch::Tensor& x) {
   return torch::gelu(x);
 }
 
-// Its approximation by tanh, which GPT-2 and T5 were trained with; it differs from Φ by up to 5e-4.
+// The tanh approximation that GPT-2 and T5 were trained with; it differs from x·Φ(x) by up to 5e-4.
 torch::Tensor gelu_by_tanh(const torch::Tensor& x) {
   return torch::gelu(x, "tanh");
 }

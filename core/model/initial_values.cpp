@@ -4,7 +4,7 @@ namespace attnscope {
 
 torch::nn::Linear xavier_linear(std::int64_t in, std::int64_t out, bool bias) {
   if (WithoutInitialValues::in_force()) {
-    // torch::nn::Linear draws its own first values: those of the smallest one cost nothing.
+    // torch::nn::Linear always initializes its parameters: the smallest layer makes this cheap.
     torch::nn::Linear linear(torch::nn::LinearOptions(1, 1).bias(bias));
     linear->options.in_features(in).out_features(out);
     linear->weight.set_data(torch::empty({out, in}));

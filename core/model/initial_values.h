@@ -1,12 +1,12 @@
-// What parameters begin as.
+// Parameter initialization.
 #pragma once
 
 #include "kernels/libtorch.h"
 
 namespace attnscope {
 
-// In its scope the models that this thread makes have any numbers at all: others will take their place, and to draw
-// those of a large model takes longer than to read it.
+// While it is in scope, models that this thread creates have uninitialized parameters. Used before loading weights:
+// initializing a large model takes longer than reading it.
 class WithoutInitialValues {
  public:
   WithoutInitialValues() { ++scopes_; }
@@ -20,12 +20,12 @@ class WithoutInitialValues {
   static inline thread_local int scopes_ = 0;
 };
 
-// By Xavier's rule (Glorot & Bengio 2010), in place.
+// Xavier initialization (Glorot & Bengio 2010), in place.
 inline torch::Tensor begin_by_xavier(torch::Tensor weight) {
   return WithoutInitialValues::in_force() ? weight : torch::nn::init::xavier_uniform_(weight);
 }
 
-// A linear map whose weight begins by Xavier's rule, its bias at zero.
+// A linear layer with Xavier-initialized weight and zero bias.
 torch::nn::Linear xavier_linear(std::int64_t in, std::int64_t out, bool bias);
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@ bool is_inside(std::int64_t index, std::int64_t size) {
   return index >= 0 && index < size;
 }
 
-// Of one query's weights (K), what two words have changes places.
+// Swaps the weights of two words in one query's row (K).
 void exchange(const torch::Tensor& weights, const std::vector<int>& one, const std::vector<int>& other) {
   const torch::Tensor at_one = torch::tensor(one, torch::kInt64).to(weights.device());
   const torch::Tensor at_other = torch::tensor(other, torch::kInt64).to(weights.device());
@@ -22,12 +22,12 @@ void exchange(const torch::Tensor& weights, const std::vector<int>& one, const s
   weights.index_fill_(0, at_other, of_one / static_cast<double>(other.size()));
 }
 
-// weights: Q×K; nothing of a query that this pass does not see.
+// weights: Q×K; does nothing if the query is not part of this pass.
 void exchange_at(const torch::Tensor& weights, std::int64_t query, const Exchange& it) {
   if (is_inside(query, weights.size(0))) exchange(weights.select(0, query), it.one, it.other);
 }
 
-// h of every direction, then c: B×L×W.
+// Concatenates h of every direction, then c: B×L×W.
 torch::Tensor states_value(std::span<const std::vector<CellState>> directions) {
   std::vector<torch::Tensor> h, c;
   for (const std::vector<CellState>& states : directions) {
@@ -43,7 +43,7 @@ torch::Tensor states_value(std::span<const std::vector<CellState>> directions) {
   return torch::cat(h, 2);
 }
 
-// What no graph has led to begins one.
+// Starts a graph at a value that no graph leads to.
 torch::Tensor with_gradient(const torch::Tensor& value) {
   if (!value.requires_grad()) return value.detach().requires_grad_();
   value.retain_grad();
@@ -93,7 +93,7 @@ torch::Tensor LayerInspection::changed(torch::Tensor weights, AttentionPart part
   return weights;
 }
 
-// softmax over the keys that are left: their weights, divided by what they come to.
+// softmax over the remaining keys: their weights, renormalized.
 void LayerInspection::hide(const torch::Tensor& weights, const HiddenKeys& hidden) const {
   const torch::Tensor head = weights.select(1, hidden.place.head);  // B×Q×K
   for (const HiddenKeys::Cell& cell : hidden.cells) {
@@ -171,13 +171,13 @@ torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch
   if (!inspection) return value;
   if (inspection->gradients_wanted && site.kind != ValueKind::feed_forward)
     return inspection->values[site] = with_gradient(value);
-  const std::int64_t along = value.dim() - 2;  // the positions
+  const std::int64_t along = value.dim() - 2;  // the position dimension
   if (inspection->values_wanted) {
     torch::Tensor& kept = inspection->values[site];
     kept = first == 0 ? value.detach() : torch::cat({kept, value.detach()}, along);
   }
   if (!inspection->patches) return value;
-  // Of one row: L×D, or Q×d of the head.
+  // One row: L×D, or Q×d for a head.
   const auto row_of = [&](const torch::Tensor& of, std::int64_t row, int head) {
     const torch::Tensor one = of.select(0, row);
     return site.kind == ValueKind::heads ? one.select(0, head) : one;

@@ -1,4 +1,4 @@
-// A look inside one pass of a model: what is kept of it and what is changed in it.
+// Inspection of one forward pass: recorded values and interventions.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@
 
 namespace attnscope {
 
-// One B×H×Q×K tensor a layer; a recurrent decoder's attention is one layer with one head.
+// One B×H×Q×K tensor per layer; a recurrent decoder's attention counts as one layer with one head.
 using AttentionWeights = std::vector<torch::Tensor>;
 
-// The numbers of one attention sublayer; see HeadInside. Of all heads: B×H×…
+// The tensors of one attention sublayer; see HeadInside. With all heads: B×H×…
 struct HeadTensors {
   torch::Tensor q, k, v;               // B×H×L×d
   torch::Tensor bias, relative_v;      // H×Q×K or B×H×Q×K, and (2k+1)×d; or undefined
@@ -34,25 +34,26 @@ struct SublayerTensors {
   Sublayer sublayer = Sublayer::self_attention;
   torch::Tensor norm_in, norm_added, norm_out, cosine;
   torch::Tensor active;  // of feed-forward sublayers
-  // B×L×D: what came in, what the sublayer was given of it (in pre-norm its norm), what it gave, what goes out.
+  // B×L×D: the residual stream before, the sublayer's input (in pre-norm the normalized x), its output, and the
+  // residual stream after.
   torch::Tensor x, input, added, out;
 };
 
-// What runs left at every site, a run a row: R×L×D; of heads R×H×Q×d, before W_O. Of a recurrent layer R×L×W: after
-// every token h of both directions and, in an LSTM, c of both.
+// The values of several runs at every site, one row per run: R×L×D; for heads R×H×Q×d, before W_O. For a recurrent
+// layer R×L×W: h of both directions after every token and, in an LSTM, c of both.
 using RunValues = std::map<ValueSite, torch::Tensor>;
 
-// In one row of the pass, a value is replaced by what another run had there.
+// Activation patching: in one row of the pass, a value is replaced by another run's value at the same site.
 struct Put {
   std::int64_t row = 0;
   ValueSite site;
-  int head = 0;           // of heads
-  int position = 0;       // negative: all that stands at the site, of every head
-  std::int64_t from = 0;  // which run of Patches::values
+  int head = 0;           // for head sites
+  int position = 0;       // negative: all positions of the site and every head
+  std::int64_t from = 0;  // row of Patches::values to patch from
 };
 
-// In one row of the pass, the weights that a query has on two words are exchanged: each word gets what the other had,
-// evenly over its pieces.
+// In one row of the pass, a query's attention weights on two words are swapped: each word gets the other's total
+// weight, spread evenly over its tokens.
 struct Exchange {
   std::int64_t row = 0;
   HeadPlace place;
@@ -66,53 +67,53 @@ struct Patches {
   std::vector<Exchange> exchanges;
 };
 
-// Handed through a pass by whoever wants one. A pass with a cache sees its own tokens alone.
+// Passed through a forward pass that is inspected. A pass with a cache sees only its own tokens.
 struct Inspection {
-  // ---- wanted
+  // ---- requests
   const Interventions* interventions = nullptr;
   const Patches* patches = nullptr;  // not in a pass with a cache
   bool values_wanted = false;
-  std::optional<HeadPlace> head_wanted = {};  // keep the numbers of its sublayer
+  std::optional<HeadPlace> head_wanted = {};  // record the tensors of its sublayer
   bool sublayers_wanted = false;
   bool hidden_wanted = false;
   bool states_wanted = false;
   bool cells_wanted = false;
-  // What enters a stack, what its layers leave and what heads give is kept in `values` as part of a graph, and so are
-  // the cells' states: after backward() their gradients are there. Parameters stay as they are.
+  // Records stack inputs, layer outputs, head outputs and cell states in `values` as part of the autograd graph, so
+  // their gradients exist after backward(). Parameters do not require gradients.
   bool gradients_wanted = false;
 
-  // ---- kept; the weights always, before dropout and after what was changed
+  // ---- results; attention weights are always recorded, before dropout and after interventions
   AttentionWeights encoder = {};  // Q = K = S
   AttentionWeights decoder = {};  // Q = T, K = T (with a cache: the past as well)
   AttentionWeights cross = {};    // Q = T, K = S
   std::optional<HeadTensors> head = {};
   std::vector<SublayerTensors> sublayers = {};
-  std::vector<torch::Tensor> hidden = {};  // B×T×D after every decoder layer, before the last norm
-  RunValues values = {};                   // as they were before any was replaced
-  // B×L×D of what is read first (the source, a language model's text): embedded, and after every layer; of a recurrent
-  // encoder the top layer alone.
+  std::vector<torch::Tensor> hidden = {};  // B×T×D after every decoder layer, before the final norm
+  RunValues values = {};                   // before any replacement
+  // B×L×D of the first stack (on the source, or a language model's text): the embedding and the output of every layer;
+  // for a recurrent encoder only the top layer.
   std::vector<torch::Tensor> states = {};
-  // Of a recurrent network: the states after every token, in the order of the text; layer by layer, of a bidirectional
-  // one both directions of each.
+  // For recurrent networks: the states after every token in text order; layer by layer, with both directions of a
+  // bidirectional layer.
   std::vector<std::vector<CellState>> encoder_cells = {}, decoder_cells = {};
 };
 
-// For Inspection::states; x: B×L×D.
+// Records x (B×L×D) in Inspection::states.
 void keep_state(Inspection* inspection, const torch::Tensor& x);
 
-// For Inspection::cells_wanted and values_wanted, and for gradients.
+// Serves Inspection::cells_wanted, values_wanted and gradients_wanted.
 void keep_cells(Inspection& inspection, bool decoder, std::size_t num_layers,
                 const std::vector<std::vector<CellState>>& cells);
 
-// Keeps what stands at a site, if it is wanted; → the same with what is put there. `first`: the position of the value's
-// first token; what comes later is kept behind what was there.
+// Records the value at a site if requested, and returns it with patches applied. `first`: position of the value's first
+// token; later tokens are appended to the recorded value.
 torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch::Tensor& value,
                       std::int64_t first = 0);
 
-// What is put after the tokens of a stack's recurrent layers; none where nothing is.
+// The hook that patches the states of a stack's recurrent layers; empty if nothing is patched there.
 StateHook states_put(const Inspection* inspection, AttentionPart stack);
 
-// What an Inspection, or none, means to one layer. `first_query` is the position of the pass's first token.
+// One layer's view of an Inspection, which may be null. `first_query` is the position of the pass's first token.
 class LayerInspection {
  public:
   LayerInspection(Inspection* inspection, bool decoder, std::size_t layer, std::int64_t first_query)
@@ -120,36 +121,37 @@ class LayerInspection {
 
   bool is_off() const;
 
-  // Scores are divided by √d_k where the model does not, and not where it does.
+  // True if the override flips the model's scaling of scores by 1/√d_k.
   bool has_other_scale() const;
 
-  // What a sublayer adds stands alone.
+  // True if the sublayer outputs are not added to the residual stream.
   bool has_no_residuals() const;
 
   bool changes_weights(AttentionPart part) const;
 
-  // weights: B×H×Q×K → without the keys that are hidden, and with what is forced.
+  // weights: B×H×Q×K → the same with hidden keys removed and forced weights applied.
   torch::Tensor changed(torch::Tensor weights, AttentionPart part) const;
 
   void keep_weights(const torch::Tensor& weights, AttentionPart part);
 
-  // heads: B×H×Q×d → zero where a head is off, and with what is put there.
+  // heads: B×H×Q×d → the same with ablated heads set to zero and patches applied.
   torch::Tensor heads(torch::Tensor heads, AttentionPart part);
 
-  // As heads(), of `num_heads` that stand side by side: B×Q×Hd.
+  // Same as heads(), for `num_heads` concatenated heads: B×Q×Hd.
   torch::Tensor side_by_side(const torch::Tensor& heads, std::int64_t num_heads, AttentionPart part);
 
-  // What a feed-forward network adds, B×L×D → with what is put there.
+  // Patches the output of a feed-forward network, B×L×D.
   torch::Tensor feed_forward(const torch::Tensor& added) const;
 
-  // Calls `make` only if this attention's numbers are wanted.
+  // Calls `make` only if this attention's tensors are requested.
   void keep_head(AttentionPart part, const std::function<HeadTensors()>& make);
 
-  // A sublayer turned x into `out` by adding `added`, which it made of `input`; all B×L×D. `active` may be undefined.
+  // Records a sublayer that computed `added` from `input` and turned x into `out`; all B×L×D. `active` may be
+  // undefined.
   void keep_sublayer(Sublayer sublayer, const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added,
                      const torch::Tensor& out, const torch::Tensor& active);
 
-  // The layer was left out: zeros B×H×Q×K stand for its weights, so that every layer keeps its place.
+  // Records a skipped layer: zeros B×H×Q×K as its weights, so that layer indices stay valid.
   void keep_nothing(AttentionPart part, const torch::Tensor& x, std::int64_t num_heads, std::int64_t num_keys);
 
   void keep_hidden(const torch::Tensor& x);
@@ -165,7 +167,7 @@ class LayerInspection {
   std::int64_t first_query_;
 };
 
-// ids B×L with the pieces that are replaced; the first of them stands at position `first`.
+// ids B×L with the replaced tokens; the first id is at position `first`.
 torch::Tensor replaced_ids(const Inspection* inspection, const torch::Tensor& ids, bool target, std::int64_t first);
 
 }  // namespace attnscope

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double no_label = -1e4;  // a logit: e to it is 0, and no arithmetic with it is infinite
+constexpr double no_label = -1e4;  // a logit whose exponential is 0, but with which no arithmetic becomes infinite
 
 void select_rows(torch::Tensor& tensor, const torch::Tensor& rows) {
   if (tensor.defined()) tensor = tensor.index_select(0, rows);
@@ -29,7 +29,7 @@ torch::nn::Embedding embedding(std::int64_t vocab_size, const ModelConfig& confi
   if (begins_by_xavier(config)) {
     torch::nn::init::xavier_uniform_(made->weight);
   } else {
-    // × √D on the way in brings these to unit variance; as an output matrix they are small enough (§3.4).
+    // Scaling by √D at the input gives unit variance; as an output matrix the values are small enough (§3.4).
     torch::nn::init::normal_(made->weight, 0, 1.0 / std::sqrt(static_cast<double>(config.d_model)));
   }
   if (config.padding_id >= 0) made->weight[config.padding_id].zero_();

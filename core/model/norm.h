@@ -1,4 +1,4 @@
-// The norm of the sublayers and of a stack's end: LayerNorm (1607.06450), or RMSNorm (1910.07467).
+// The norm of the sublayers and the final norm of a stack: LayerNorm (1607.06450) or RMSNorm (1910.07467).
 #pragma once
 
 #include "kernels/libtorch.h"
@@ -6,18 +6,18 @@
 
 namespace attnscope {
 
-// Parameters are named as torch::nn::LayerNorm's: weight (D), and bias (D) of a LayerNorm alone.
+// Parameters are named as in torch::nn::LayerNorm: weight (D), and bias (D) only for LayerNorm.
 class NormImpl : public torch::nn::Module {
  public:
   explicit NormImpl(const ModelConfig& config);
 
   torch::Tensor forward(const torch::Tensor& x);  // …×D → …×D
-  // Of x + dropout(added).
+  // Normalizes x + dropout(added).
   torch::Tensor of_sum(const torch::Tensor& x, const torch::Tensor& added, double dropout);
 
  private:
   double epsilon_;
-  torch::Tensor weight_, bias_;  // no bias: RMSNorm
+  torch::Tensor weight_, bias_;  // bias undefined: RMSNorm
 };
 TORCH_MODULE(Norm);
 

@@ -26,8 +26,8 @@ std::vector<float> geometric_slopes(std::int64_t n) {
   return slopes;
 }
 
-// length × dimensions/2: position · base^(−2i/dimensions), the angles of sinusoids and of RoPE. In double: float powers
-// would cost the last digits at distant positions.
+// length × dimensions/2: position · base^(−2i/dimensions), the angles of sinusoids and RoPE. In double, because float
+// powers would lose the last digits at distant positions.
 torch::Tensor position_angles(std::int64_t length, std::int64_t dimensions, double base = 10000) {
   const torch::Tensor even = torch::arange(0, dimensions, 2, torch::kFloat64);
   const torch::Tensor frequencies = torch::exp(even * (-std::log(base) / static_cast<double>(dimensions)));
@@ -57,12 +57,12 @@ torch::Tensor alibi_slopes(std::int64_t num_heads) {
 
 torch::Tensor t5_buckets(const torch::Tensor& relative, bool bidirectional) {
   const std::int64_t n = bidirectional ? t5_num_buckets / 2 : t5_num_buckets;
-  const std::int64_t exact = n / 2;  // nearer distances have a bucket each
+  const std::int64_t exact = n / 2;  // smaller distances have one bucket each
   const torch::Tensor distance = bidirectional ? relative.abs() : (-relative).clamp_min(0);
   const double logs = std::log(t5_max_distance / static_cast<double>(exact));
   const torch::Tensor far = (distance.clamp_min(exact).to(torch::kFloat64) / static_cast<double>(exact)).log() / logs *
                             static_cast<double>(n - exact);
-  // The nudge keeps ln(2^a)/ln(2^b), an exact share, from falling below itself.
+  // The small offset keeps ln(2^a)/ln(2^b), an exact ratio, from rounding below itself.
   const torch::Tensor bucket =
       torch::where(distance < exact, distance, (far + 1e-9).floor().to(torch::kInt64).add(exact).clamp_max(n - 1));
   return bidirectional ? bucket + relative.gt(0).to(torch::kInt64) * n : bucket;
@@ -73,8 +73,8 @@ torch::Tensor rope_rotations(std::int64_t length, std::int64_t d, double theta) 
   return torch::stack({angles.cos(), angles.sin()}, 2).flatten(1).to(torch::kFloat32);
 }
 
-// ---- one function a scheme. What is computed is a buffer: it follows the model from device to device, but is no
-// parameter, so it is not in the run's folder.
+// ---- one function per scheme. Computed tensors are buffers: they follow the model between devices but are not
+// parameters, so they are not saved in the run's folder.
 
 namespace {
 
@@ -100,8 +100,9 @@ AddedPositions by_halves(torch::nn::Module& owner, const std::string& name, cons
   return computed(owner, name, sinusoidal_halves(config.max_length, config.d_model));
 }
 
-// Learned vectors begin by Xavier's rule and are added as they are; or at the scale of embeddings of variance 1, × √D
-// as these (§3.4): beside such, smaller ones would tell the order late.
+// Learned vectors are Xavier-initialized and added unscaled; or they have the scale of embeddings with variance 1 and
+// are multiplied by √D like these (§3.4): next to such embeddings, smaller position vectors would have an effect only
+// late in training.
 AddedPositions learned(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
   const bool by_xavier = begins_by_xavier(config);
   const double scale = by_xavier ? 1 : std::sqrt(static_cast<double>(config.d_model));
@@ -139,7 +140,7 @@ Tell rope(torch::nn::Module& owner, const ModelConfig& config, bool) {
   };
 }
 
-// The future is masked in the decoder, so one form does for both.
+// The decoder masks the future, so one form serves both stacks.
 Tell alibi(torch::nn::Module& owner, const ModelConfig& config, bool) {
   const torch::Tensor slopes = owner.register_buffer("slopes", alibi_slopes(config.num_heads).view({-1, 1, 1}));
   return [slopes](const torch::Tensor& queries, const torch::Tensor& keys) {
@@ -151,7 +152,7 @@ struct SchemeFunctions {
   std::string_view name;
   // Null: nothing is added to the embeddings.
   AddedPositions (*added)(torch::nn::Module& owner, const std::string& name, const ModelConfig& config);
-  // Null: self-attention is told nothing.
+  // Null: no relative positions in self-attention.
   Tell (*tell)(torch::nn::Module& owner, const ModelConfig& config, bool causal);
 };
 
@@ -189,9 +190,9 @@ RelativePositions StackPositionsImpl::relative(std::int64_t num_queries, std::in
 
 torch::Tensor StackPositionsImpl::bias_by_distance(std::int64_t length, torch::Device device) const {
   const torch::Tensor bias = relative(length, length, device).bias;  // H×L×L
-  const torch::Tensor past = bias.select(1, length - 1);             // the last query has every key before it
+  const torch::Tensor past = bias.select(1, length - 1);             // the last query covers every distance ≤ 0
   if (causal_) return past.t();
-  return torch::cat({past, bias.select(1, 0).slice(1, 1)}, 1).t();  // the first has every key after it
+  return torch::cat({past, bias.select(1, 0).slice(1, 1)}, 1).t();  // the first query covers every distance > 0
 }
 
 }  // namespace attnscope

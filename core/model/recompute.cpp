@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// How the layer was run the first time.
+// Everything needed to run the layer again.
 struct Rerun : torch::CustomClassHolder {
   std::function<torch::Tensor(const LayerInput&)> layer;
   kernels::DropoutPlace dropout;
@@ -20,7 +20,7 @@ torch::Tensor or_undefined(const torch::Tensor& tensor) {
   return kernels::is_there(tensor) ? tensor : torch::Tensor();
 }
 
-// The same numbers at the beginning of a graph of their own.
+// The same values as a leaf of a new graph.
 torch::Tensor leaf(const torch::Tensor& tensor, bool needs_gradient) {
   return kernels::is_there(tensor) ? tensor.detach().requires_grad_(needs_gradient) : torch::Tensor();
 }
@@ -54,7 +54,7 @@ class Recompute : public torch::autograd::Function<Recompute> {
       const kernels::PrecisionScope precision(rerun.precision, device);
       output = rerun.layer(input);
     }
-    torch::autograd::backward({output}, {gradients[0]});  // adds to the parameters' gradients
+    torch::autograd::backward({output}, {gradients[0]});  // accumulates the parameters' gradients
     return {gradient_of(input.x), gradient_of(input.memory), gradient_of(input.bias), {}};
   }
 };

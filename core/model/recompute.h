@@ -1,4 +1,4 @@
-// Layers that keep nothing but their input: training.recompute.
+// Gradient checkpointing: layers that save only their input (training.recompute).
 #pragma once
 
 #include <functional>
@@ -7,14 +7,14 @@
 
 namespace attnscope {
 
-// What a layer's output depends on besides its own parameters; undefined where there is none.
+// The inputs of a layer other than its own parameters; undefined if absent.
 struct LayerInput {
   torch::Tensor x, memory, bias;
 };
 
-// layer(input), of which only `input` is kept: the backward pass runs `layer` once more, with the same dropout and in
-// the same precision, and goes back through that (gradient checkpointing, Chen et al. 2016, arXiv 1604.06174). `layer`
-// is called on the threads of both passes and must give the same each time; x must need a gradient.
+// Runs layer(input) and saves only `input`. The backward pass runs `layer` again with the same dropout and precision
+// and backpropagates through that (gradient checkpointing, Chen et al. 2016, arXiv 1604.06174). `layer` is called on
+// the threads of both passes and must be deterministic; x must require a gradient.
 torch::Tensor recomputed(const LayerInput& input, std::function<torch::Tensor(const LayerInput&)> layer);
 
 }  // namespace attnscope

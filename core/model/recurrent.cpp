@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-// x: L×B×D, embedded. In an inspection's values it stands as a Transformer's does: B×L×D.
+// x: L×B×D, embedded. The inspection records it in the Transformer's layout: B×L×D.
 torch::Tensor kept_input(Inspection* inspection, AttentionPart stack, const torch::Tensor& x) {
   return patched(inspection, {ValueKind::state, stack, 0}, x.transpose(0, 1)).transpose(0, 1);
 }
@@ -46,7 +46,7 @@ Memory Recurrent::encode(const torch::Tensor& source, const torch::Tensor& paddi
   keep_state(inspection, embedded.transpose(0, 1));
   keep_state(inspection, outputs.transpose(0, 1));
   std::vector<CellState> last;
-  // The top of one goes to the top of the other: what is left without a partner is the encoder's bottom.
+  // Layers are matched from the top down; decoder layers without a partner use the bottom encoder layer.
   const std::int64_t lowest = config_.num_encoder_layers - config_.num_decoder_layers;
   for (std::int64_t layer = 0; layer < config_.num_decoder_layers; ++layer) {
     last.push_back(states[std::max<std::int64_t>(0, lowest + layer)]);
@@ -94,7 +94,7 @@ torch::Tensor Recurrent::source_keys(const Memory& memory, DecoderCache* cache) 
   return keys;
 }
 
-// 1409.0473 A.1.2: the state before the token looks at the source, and what it saw enters the cell with the token.
+// 1409.0473 A.1.2: the state before the token attends to the source, and the context enters the cell with the token.
 Recurrent::Decoded Recurrent::inspect_then_step(const torch::Tensor& embedded, const torch::Tensor& keys,
                                                 const Memory& memory, std::vector<CellState>& states,
                                                 Inspection* inspection) {
@@ -117,8 +117,8 @@ Recurrent::Decoded Recurrent::inspect_then_step(const torch::Tensor& embedded, c
   return {torch::stack(tops, 1), {torch::cat(contexts, 1), torch::cat(attention_weights, 1)}, std::move(cells)};
 }
 
-// 1508.04025 §3: the state after the token looks at the source, so all tokens can look at once. What they saw does not
-// enter the cell again (no input feeding, §3.3).
+// 1508.04025 §3: the state after the token attends to the source, so all tokens are computed at once. The contexts do
+// not enter the cell again (no input feeding, §3.3).
 Recurrent::Decoded Recurrent::step_then_inspect(const torch::Tensor& embedded, const torch::Tensor& keys,
                                                 const Memory& memory, std::vector<CellState>& states,
                                                 Inspection* inspection) {

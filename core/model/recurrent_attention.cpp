@@ -26,7 +26,7 @@ torch::Tensor RecurrentAttentionImpl::keys(const Memory& memory) {
 
 // The score of every state s with every source position h, B×T×S. Dot: sᵀh. General: sᵀWh. Additive: vᵀtanh(W s + U h);
 // Luong's W[s; h] is the same with W and U in one matrix. Bahdanau's s is the state before the token, Luong's the one
-// after it: that is the caller's.
+// after it; the caller chooses.
 torch::Tensor RecurrentAttentionImpl::scores(const torch::Tensor& states, const torch::Tensor& keys) {
   if (!v_) return torch::bmm(states, keys.transpose(1, 2));
   return v_(torch::tanh(W_(states).unsqueeze(2) + keys.unsqueeze(1))).squeeze(3);
@@ -44,7 +44,7 @@ Seen RecurrentAttentionImpl::attend(const torch::Tensor& states, const torch::Te
   const LayerInspection here(inspection, true, 0, first);
   if (here.changes_weights(AttentionPart::cross))
     weights = here.changed(weights.unsqueeze(1), AttentionPart::cross).squeeze(1);
-  const torch::Tensor contexts = torch::bmm(weights, memory.states).unsqueeze(1);  // as of one head
+  const torch::Tensor contexts = torch::bmm(weights, memory.states).unsqueeze(1);  // with a dimension for one head
   return {patched(inspection, {ValueKind::heads, AttentionPart::cross, 0}, contexts, first).squeeze(1), weights};
 }
 

@@ -13,18 +13,19 @@
 namespace attnscope {
 namespace {
 
-constexpr std::int64_t farthest_bias = 128;  // beyond, T5's buckets are one and ALiBi's lines go on
+constexpr std::int64_t farthest_bias = 128;  // beyond this distance T5 has one bucket and ALiBi stays linear
 
 bool has_relative_vectors(const ModelConfig& config) {
   return position_scheme(config.positions).form == PositionForm::vectors;
 }
 
-// Whether a stack that reads, instead of writing from a memory, is told the order.
+// False while the "no positional encoding" override is active.
 bool uses_positions(const Inspection* inspection) {
   return !inspection || !inspection->interventions || !inspection->interventions->no_positions;
 }
 
-// bool B×L, true at padding; the first piece is none, although Marian's targets start with the piece that pads.
+// bool B×L, true at padding; the first token never counts as padding, because Marian's targets start with the padding
+// token.
 torch::Tensor padding_of(const torch::Tensor& ids, std::int64_t padding_id) {
   const torch::Tensor padding = ids.eq(padding_id);
   padding.select(1, 0).fill_(false);
@@ -111,7 +112,7 @@ void LayerImpl::set_dropout(double dropout) {
   if (multihead_attn_) multihead_attn_->set_dropout(dropout);
 }
 
-// ---- a stack of them
+// ---- a stack of layers
 
 StackImpl::StackImpl(const ModelConfig& config, std::int64_t num_layers, bool causal, bool cross_attention)
     : causal_(causal),
@@ -136,12 +137,12 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   context.num_keys = num_keys;
   context.self_mask.padding = padding;
   context.self_mask.query_packing = context.self_mask.key_packing = context.memory_mask.query_packing = packing;
-  // One query at the end sees all there is.
+  // A single query at the end attends to all keys.
   if (causal_ && num_queries > 1) context.self_mask.look_ahead = look_ahead_mask(num_queries, num_keys, x.device());
   context.memory = memory.states;
   context.memory_mask.padding = memory.padding;
   context.memory_mask.key_packing = memory.packing;
-  Inspection* reading = memory.states.defined() ? nullptr : inspection;  // what is written comes after it
+  Inspection* reading = memory.states.defined() ? nullptr : inspection;  // the override spares decoders with a memory
   if (uses_positions(reading)) context.positions = position_scheme_->relative(num_queries, num_keys, x.device());
   torch::Tensor& rotations = context.positions.rotations;
   if (packing && rotations.defined()) rotations = packing.by_position(rotations);
@@ -165,7 +166,7 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
 }
 
 torch::Tensor StackImpl::run_recomputed(torch::Tensor x, const LayerContext& context) {
-  LayerContext given = context;  // but for what has gradients of its own
+  LayerContext given = context;  // without the tensors that need their own gradients
   given.memory = given.positions.bias = torch::Tensor();
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     x = recomputed({x, context.memory, context.positions.bias}, [this, i, given](const LayerInput& input) {
@@ -206,7 +207,7 @@ std::vector<PositionTensor> StackImpl::relative_vectors(const std::string& name)
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const torch::Tensor& relative_k = layers_[i]->relative_k();
     const std::int64_t farthest = relative_k.size(0) / 2;
-    // Keys after the query are masked in the decoder: their vectors are never used.
+    // Keys after the query are masked in the decoder, so their vectors are never used.
     tables.push_back({name + ", layer " + std::to_string(i + 1), -farthest,
                       causal_ ? relative_k.slice(0, 0, farthest + 1) : relative_k});
   }
@@ -217,7 +218,7 @@ void StackImpl::set_dropout(double dropout) {
   for (Layer& layer : layers_) layer->set_dropout(dropout);
 }
 
-// ---- the whole
+// ---- the whole model
 
 Transformer::Transformer(const ModelConfig& config, std::int64_t vocab_size) : SequenceModel(config, vocab_size) {
   make_embeddings();
@@ -277,7 +278,7 @@ torch::Tensor Transformer::finished(const torch::Tensor& hidden) {
 
 std::vector<PositionTensor> Transformer::positions() {
   const auto added = [&](const AddedPositions& positions) { return positions(0, config_.max_length); };
-  // What is computed is the same on both sides, and shown once: vectors if they are no parameters, and rotations.
+  // Computed tensors (non-parameter vectors, rotations) are equal on both sides and listed once.
   if (source_positions_ && target_positions_ && named_parameters(false).contains("source_positions")) {
     return {{"source", 0, added(source_positions_)}, {"target", 0, added(target_positions_)}};
   }

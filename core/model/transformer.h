@@ -1,7 +1,6 @@
-// "Attention Is All You Need" (arXiv 1706.03762), figure 1 from top to bottom: encoder and decoder, or the decoder
-// alone as a language model, or the encoder alone, pooled, as a classifier. Parameters below `encoder.` and `decoder.`
-// have torch::nn::Transformer's names and shapes; the layers of a language model those of
-// torch::nn::TransformerEncoderLayer.
+// "Attention Is All You Need" (arXiv 1706.03762), figure 1: encoder and decoder, only the decoder as a language model,
+// or only the encoder with pooling as a classifier. Parameters below `encoder.` and `decoder.` have the names and
+// shapes of torch::nn::Transformer; the layers of a language model have those of torch::nn::TransformerEncoderLayer.
 #pragma once
 
 #include <vector>
@@ -17,25 +16,26 @@
 
 namespace attnscope {
 
-// bool Q×K, true at the future, which a decoder must not see (§3.2.3). The queries are the last Q of the K keys.
+// bool Q×K, true for future keys, which a decoder must not attend to (§3.2.3). The queries are the last Q of the K
+// keys.
 torch::Tensor look_ahead_mask(std::int64_t num_queries, std::int64_t num_keys, torch::Device device);
 
-// What a layer is handed besides x.
+// The inputs of a layer other than x.
 struct LayerContext {
   AttentionPart part = AttentionPart::encoder;  // of self-attention
-  std::int64_t num_keys = 0;                    // of self-attention, with those in the cache
+  std::int64_t num_keys = 0;                    // of self-attention, including cached keys
   AttentionMask self_mask;
   RelativePositions positions;
   torch::Tensor memory;  // B×S×D; undefined: no cross-attention
   AttentionMask memory_mask;
 };
 
-// Self-attention, cross-attention where there is a memory, feed-forward; each with its residual and layer norm.
+// Self-attention, cross-attention if there is a memory, and feed-forward; each with its residual connection and norm.
 class LayerImpl : public torch::nn::Module {
  public:
   LayerImpl(const ModelConfig& config, bool cross_attention);
 
-  // x: B×L×D → B×L×D. The caches, where given, are extended.
+  // x: B×L×D → B×L×D. Caches that are not null are extended.
   torch::Tensor forward(torch::Tensor x, const LayerContext& context, torch::Tensor* self_cache,
                         torch::Tensor* cross_cache, LayerInspection& inspection);
   void set_dropout(double dropout);
@@ -43,12 +43,12 @@ class LayerImpl : public torch::nn::Module {
 
  private:
   torch::Tensor feed_forward(const torch::Tensor& x, Norm& norm, LayerInspection& inspection);
-  // What stands in for a layer that is switched off.
+  // Replaces a layer that is switched off.
   torch::Tensor pass_on(const torch::Tensor& x, const LayerContext& context, LayerInspection& inspection) const;
 
   // Post-norm: norm(x + dropout(sublayer(x))); pre-norm: x + dropout(sublayer(norm(x))).
   torch::Tensor before(const torch::Tensor& x, Norm& norm) { return pre_norm_ ? norm(x) : x; }
-  // `added` is what the sublayer made of `input`.
+  // `added` is the sublayer's output for `input`.
   torch::Tensor after(const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added, Norm& norm,
                       Sublayer sublayer, LayerInspection& inspection, const torch::Tensor& active = {});
 
@@ -58,13 +58,13 @@ class LayerImpl : public torch::nn::Module {
   double dropout() const { return is_training() ? dropout_ : 0; }
   double dropout_;
   MultiHeadAttention self_attn_, multihead_attn_{nullptr};
-  // W₁, W₂, and V where the activation is gated (2002.05202).
+  // W₁, W₂, and V if the activation is gated (2002.05202).
   torch::nn::Linear linear1_{nullptr}, linear2_{nullptr}, linear_v_{nullptr};
   Norm norm1_{nullptr}, norm2_{nullptr}, norm3_{nullptr};  // in the order of the sublayers
 };
 TORCH_MODULE(Layer);
 
-// The layers and the norm after the last, where there is one.
+// The layers and the final norm, if there is one.
 class StackImpl : public torch::nn::Module {
  public:
   StackImpl(const ModelConfig& config, std::int64_t num_layers, bool causal, bool cross_attention);
@@ -73,20 +73,20 @@ class StackImpl : public torch::nn::Module {
   torch::Tensor forward(torch::Tensor x, const Memory& memory, const torch::Tensor& padding, DecoderCache* cache,
                         Inspection* inspection, const kernels::Packing& packing = {});
 
-  // The logits' input, had layers come to their end here: x as a layer left it → B×L×D.
+  // Applies the final norm to a layer's output x, as if it were the last layer → B×L×D.
   torch::Tensor finished(const torch::Tensor& x) { return norm_ ? norm_(x) : x; }
   void set_dropout(double dropout);
   void set_recompute(bool recompute) { recompute_ = recompute; }
 
-  // What tells the order inside the layers, named after the stack; none where nothing does.
+  // The positional tensors inside the layers, named after the stack; may be empty.
   std::vector<PositionTensor> positions(const std::string& name);
 
   RelativePositions relative_positions(std::int64_t length);
 
  private:
-  // The vectors of every layer, where the scheme has such.
+  // The relative vectors of every layer, if the scheme has them.
   std::vector<PositionTensor> relative_vectors(const std::string& name) const;
-  // All layers one after the other, none of which keeps more than its input.
+  // Runs all layers with gradient checkpointing.
   torch::Tensor run_recomputed(torch::Tensor x, const LayerContext& context);
 
   bool causal_;
@@ -114,11 +114,11 @@ class Transformer final : public SequenceModel {
   RelativePositions relative_positions(AttentionPart stack, std::int64_t length) override;
 
  private:
-  // ids B×L, the first of them at position `first` → B×L×D, or packed 1×N×D; told: with the positions
+  // ids B×L, the first of them at position `first` → B×L×D, or packed 1×N×D; the flag adds the positions
   torch::Tensor embed_from(const torch::nn::Embedding& embedding, const AddedPositions& positions,
                            const torch::Tensor& ids, std::int64_t first, bool with_positions,
                            const kernels::Packing& packing);
-  // Whether this pass leaves padding out.
+  // True if this pass skips padding.
   bool packs(const Inspection* inspection) const;
 
   bool packs_ = false;

@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-// ---- what both kinds have
+// ---- parts of both architectures
 
 std::string length_of(bool decoder) {
   return decoder ? "T" : "S";
@@ -72,7 +72,7 @@ struct SublayerText {
   FlowPart part;
   const char* title;
   const char* help;
-  const char* parameters;  // in a layer: beginnings of their names
+  const char* parameters;  // prefixes of the names in a layer
 };
 
 constexpr std::array sublayers = {
@@ -129,7 +129,7 @@ std::string shape_of(PositionForm form, const std::string& length) {
   return form == PositionForm::vectors ? "R×d" : length + "×d";
 }
 
-// Where the order is told: beside the way, added to the embeddings, or to the self-attention of every layer.
+// The box of the positional encoding: next to the main path, added to the embeddings or feeding every self-attention.
 ArchitectureBox positions_box(const ModelConfig& model, bool decoder) {
   const PositionScheme& scheme = position_scheme(model.positions);
   const bool added = scheme.form == PositionForm::added;
@@ -176,7 +176,7 @@ ArchitectureColumn transformer_column(const ModelConfig& model, bool decoder) {
   return column;
 }
 
-// ---- many to one
+// ---- classifiers
 
 ArchitectureColumn label_column(const ModelConfig& model) {
   ArchitectureColumn column{.input = "", .boxes = {}, .layers = 1};
@@ -269,7 +269,7 @@ std::int64_t size_of(std::string_view letter, const ModelConfig& model, const Fl
 bool is_of(const std::string& name, const std::string& format, int layer) {
   const std::string beginning = fmt::format(fmt::runtime(format), layer);
   if (!name.starts_with(beginning)) return false;
-  // "weight_ih_l1" is not the beginning of "weight_ih_l10".
+  // "weight_ih_l1" must not match "weight_ih_l10".
   return !format.ends_with("{}") || name.size() == beginning.size() || !std::isdigit(name[beginning.size()]);
 }
 

@@ -1,4 +1,5 @@
-// Why one piece was written: its logit taken apart by what the decoder added up, and its probability by what was read.
+// Why the model generated one token: its logit as a sum of the decoder's components, and its probability by input
+// token.
 #pragma once
 
 #include <string>
@@ -11,77 +12,78 @@ namespace attnscope {
 
 struct AttributionQuestion {
   std::string text;
-  int output = -1;  // which of the pieces written; −1: the last that is more than a sign
+  int output = -1;  // index of the generated token; −1: the last one that is not punctuation
   bool operator==(const AttributionQuestion&) const = default;
 };
 
 enum class LogitPartKind {
-  embedding,     // the piece read last, with its position
+  embedding,     // of the last input token, with its position
   head,          // through its part of W_O
   feed_forward,  // with its own biases
-  biases,        // of W_O, of the norms and of the output, all together
+  biases,        // of W_O, of the norms and of the output, summed
 };
 
-// What one part adds to the chosen piece's logit, every norm's scale held as it was in this pass.
+// The contribution of one component to the chosen token's logit, with the scale of every norm fixed as in this forward
+// pass.
 struct LogitPart {
   LogitPartKind kind = LogitPartKind::embedding;
-  HeadPlace place = {};  // of a head; of a feed-forward network only the layer counts
+  HeadPlace place = {};  // of a head; for a feed-forward network only the layer is used
   double logit = 0;
 };
 
-// One head of the attention that reads the pieces, at the step that wrote the chosen one.
+// One head of the attention over the input tokens, at the step that generated the chosen token.
 struct ReadingHead {
   HeadPlace place;
-  std::vector<double> weights;  // α_j of each piece
-  std::vector<double> norms;    // ‖α_j v_j W_O‖ (2004.10102); none of a recurrent network or a pooling
+  std::vector<double> weights;  // α_j of each token
+  std::vector<double> norms;    // ‖α_j v_j W_O‖ (2004.10102); empty for recurrent networks and pooling
 };
 
 struct AttributionResult {
   AttributionQuestion question;
-  std::string problem = {};               // why there is nothing, in one sentence
-  std::vector<std::string> written = {};  // which pieces can be chosen
-  int output = 0;                         // which was
+  std::string problem = {};               // why there is no result, in one sentence
+  std::vector<std::string> written = {};  // the tokens that can be chosen
+  int output = 0;                         // the chosen one
 
   // ---- the logit (direct logit attribution)
-  double logit = 0;                   // of the chosen piece, as the model gives it
+  double logit = 0;                   // of the chosen token, as output by the model
   std::vector<LogitPart> parts = {};  // their sum is the logit
   std::string parts_problem = {};     // why there are none, in one sentence
 
-  // ---- the pieces read, of log p of the chosen one, nats
+  // ---- attribution of the chosen token's log p to the input tokens, in nats
   std::vector<std::string> tokens = {};
   double log_prob = 0;
-  double baseline_log_prob = 0;  // with every piece read an unknown one
+  double baseline_log_prob = 0;  // with every input token replaced by the unknown token
   std::vector<ReadingHead> heads = {};
-  std::vector<double> rollout = {};         // 2005.00928; none of a recurrent network
-  std::vector<double> gradient_input = {};  // ∂ log p/∂x_j · x_j, x_j as embedded
-  std::vector<double> integrated = {};      // 1703.01365, from the baseline's embeddings to these
-  int integrated_at = 0;                    // so many points of the way
-  std::vector<double> deletion = {};        // log p − log p without the piece
+  std::vector<double> rollout = {};         // 2005.00928; empty for recurrent networks
+  std::vector<double> gradient_input = {};  // ∂ log p/∂x_j · x_j, x_j the embedding
+  std::vector<double> integrated = {};      // 1703.01365, from the baseline's embeddings to the input's
+  int integrated_at = 0;                    // number of integration points
+  std::vector<double> deletion = {};        // log p − log p without the token
 };
 
-// Σ parts.
+// Returns Σ parts.
 double parts_sum(const AttributionResult& inspection);
 
-// |Σ integrated − (log p − log p of the baseline)| as a share of the latter; less than 0.001 nats counts as 0.001.
+// Returns |Σ integrated − (log p − log p of the baseline)| divided by the latter, which counts as at least 0.001 nats.
 double completeness_error(const AttributionResult& inspection);
 
-// Of `heads`, the one that adds most to the logit or takes most from it; 0 where parts are not known.
+// Returns the index in `heads` of the largest absolute contribution to the logit; 0 if the parts are unknown.
 std::size_t strongest_head(const AttributionResult& inspection);
 
-// One way to tell how much every piece matters.
+// One method of measuring how much every token matters.
 struct TokenMethod {
   std::string name;
-  std::vector<double> values;  // one a piece
+  std::vector<double> values;  // one per token
 };
 
-// Deletion, the truth of it, first; the weights and norms are those of heads[head]. A way that this model does not know
-// is left out.
+// Returns deletion, the reference method, first; weights and norms are those of heads[head]. Methods that do not apply
+// to this model are omitted.
 std::vector<TokenMethod> token_methods(const AttributionResult& inspection, std::size_t head);
 
-// Rank correlations (Spearman) between how much each piece matters by any two methods, whatever its sign.
+// Rank correlations (Spearman) of the absolute token importances between any two methods.
 Matrix method_agreement(const std::vector<TokenMethod>& methods);
 
-// One sentence: what leaving pieces out says, and how far each of the other methods agrees with it.
+// Describes in one sentence the effect of deletion and how far each other method agrees with it.
 std::string attribution_sentence(const AttributionResult& inspection, std::size_t head);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// How long work is watched, interrupted and given up.
+// Callbacks that report the progress of long work, interrupt it and cancel it.
 #pragma once
 
 #include <functional>
@@ -8,14 +8,14 @@
 
 namespace attnscope {
 
-// Thrown out of long work by a callback when the user gave it up.
+// Thrown out of long work by a callback after the user canceled it.
 class Cancelled : public std::runtime_error {
  public:
   Cancelled() : std::runtime_error("cancelled") {}
 };
 
-// The training loss or its gradient is no longer a finite number; the weights are those before the update. The message
-// names what was so first: "the weight decoder.norm.bias".
+// The training loss or its gradient is no longer finite; the weights are those before the step. The message names the
+// first non-finite tensor: "the weight decoder.norm.bias".
 class NotFinite : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -23,6 +23,6 @@ class NotFinite : public std::runtime_error {
 
 using ProgressCallback = std::function<void(const Progress&)>;  // may throw Cancelled
 using FractionCallback = std::function<void(double)>;           // 0…1; may throw Cancelled
-using YieldCallback = std::function<void()>;                    // lets a probe in; may throw Cancelled
+using YieldCallback = std::function<void()>;                    // lets a probe run; may throw Cancelled
 
 }  // namespace attnscope

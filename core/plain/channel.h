@@ -1,4 +1,4 @@
-// The only locks of the program. Each is held for a swap or a push; nothing is called while one is held.
+// The only locks of the program. Each is held for a swap or a push; no function is called under a lock.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// Lossless, many in, all out.
+// A lossless queue with many producers; the consumer takes all items at once.
 template <typename T>
 class Queue {
  public:
@@ -22,7 +22,7 @@ class Queue {
     arrived_.notify_one();
   }
 
-  // Everything pushed since the last take, oldest first.
+  // Returns everything pushed since the last take, oldest first.
   std::vector<T> take() {
     std::vector<T> taken;
     std::lock_guard lock(mutex_);
@@ -30,7 +30,7 @@ class Queue {
     return taken;
   }
 
-  // As take, but waits for the first item.
+  // Like take, but waits for the first item.
   std::vector<T> wait() {
     std::vector<T> taken;
     std::unique_lock lock(mutex_);
@@ -45,13 +45,13 @@ class Queue {
   std::vector<T> items_;
 };
 
-// Latest only: a reader that is slow sees the newest value and never a backlog.
+// Holds only the latest value: a slow reader sees the newest one and never a backlog.
 template <typename T>
 class Mailbox {
  public:
   void put(std::shared_ptr<const T> value) {
     std::lock_guard lock(mutex_);
-    value_.swap(value);  // the replaced value dies with the parameter, after the lock is released
+    value_.swap(value);  // the replaced value is destroyed with the parameter, after the lock is released
   }
 
   std::shared_ptr<const T> get() const {
@@ -64,7 +64,7 @@ class Mailbox {
   std::shared_ptr<const T> value_;
 };
 
-// Wakes one who waits.
+// Wakes one waiting thread.
 class Bell {
  public:
   void ring() {
@@ -75,7 +75,7 @@ class Bell {
     heard_.notify_one();
   }
 
-  // Until it has rung since the last time, or so long.
+  // Waits until it has rung since the last wait, or until the timeout.
   void wait_for(std::chrono::milliseconds most) {
     std::unique_lock lock(mutex_);
     heard_.wait_for(lock, most, [this] { return rung_; });

@@ -20,7 +20,7 @@ std::vector<Slot> slots_of(std::span<const Token> tokens) {
   std::vector<Slot> slots;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::string& token = tokens[i].text;
-    // "didn ' t" is a word, and so is "." where the next one begins or nothing follows but </s>.
+    // "didn ' t" is one word. A "." is separate if a new word follows, or only </s>.
     const bool ends = i + 1 >= tokens.size() || tokens[i + 1].text.starts_with(word_mark) || tokens[i + 1].id <= 2;
     const bool begins = slots.empty() || token.starts_with(word_mark) || tokens[i].id <= 2 || (is_glyph(token) && ends);
     if (begins) slots.push_back({});
@@ -36,7 +36,7 @@ bool goes_straight(const ValueSite& site, const PathEnd& end) {
     return site.layer == 0 && (site.part == AttentionPart::encoder ? reads_source : writes);
   if (site.part == AttentionPart::encoder)
     return end.part == AttentionPart::cross || (!writes && site.layer < end.layer);
-  // Self-attention comes before cross-attention, within a layer.
+  // Within a layer, self-attention precedes cross-attention.
   const bool same_layer = site.kind == ValueKind::heads && site.part == AttentionPart::decoder &&
                           end.part == AttentionPart::cross && site.layer == end.layer;
   return writes && (site.layer < end.layer || same_layer);
@@ -70,7 +70,7 @@ std::string heads_text(const std::vector<HeadRow>& members) {
   return fmt::format("{} {}", from_1.size() == 1 ? "head" : "heads", fmt::join(from_1, " and "));
 }
 
-// What the heads' shares alone say of their share together.
+// Describes how the sum of the single heads' shares compares with their joint share.
 const char* sum_text(double alone, double together) {
   constexpr double redundant = 0.7, synergy_ends = 1.3;
   if (alone < redundant * together)

@@ -1,4 +1,4 @@
-// How well texts are told apart: a label each.
+// Classification results: one label per text.
 #pragma once
 
 #include <cstdint>
@@ -7,23 +7,23 @@
 
 namespace attnscope {
 
-// What came of which class. C classes; empty where nothing was classified.
+// Confusion matrix of C classes; empty if nothing was classified.
 struct Confusion {
   std::vector<std::string> labels;   // C
-  std::vector<std::int64_t> counts;  // C × C, a row a true class, a column a predicted one
+  std::vector<std::int64_t> counts;  // C × C, one row per true class, one column per predicted class
 
   std::int64_t at(std::size_t truth, std::size_t predicted) const { return counts[truth * labels.size() + predicted]; }
-  std::int64_t of_class(std::size_t truth) const;      // texts of it
-  std::int64_t as_class(std::size_t predicted) const;  // texts taken for it
+  std::int64_t of_class(std::size_t truth) const;      // texts of the class
+  std::int64_t as_class(std::size_t predicted) const;  // texts predicted as the class
   std::int64_t texts() const;
 
-  // Shares, 0…1; 0 of nothing.
+  // Shares in 0…1; 0 if empty.
   double accuracy() const;
   double recall(std::size_t truth) const;
   double precision(std::size_t predicted) const;
-  // The mean recall of the classes of which there are texts: what always naming the largest class does not raise.
+  // The mean recall of the classes that occur. Always predicting the largest class does not raise it.
   double balanced_accuracy() const;
-  // Of always naming the class of which there are most.
+  // The accuracy of always predicting the largest class.
   double largest_share() const;
 
   bool operator==(const Confusion&) const = default;

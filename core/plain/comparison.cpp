@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_named = 2;
 
-// "rope" speaks for itself, "0" and "true" do not.
+// "rope" is self-explanatory, "0" and "true" are not.
 std::string named(const FieldDifference& difference, const std::string& value) {
   Config scratch;
   const FieldPointer pointer = config_field(difference.key).value(scratch);
@@ -31,7 +31,7 @@ std::string name_of(const std::vector<FieldDifference>& differences, std::string
   return fmt::format("{}{}", fmt::join(names, ", "), rest_text(differences.size()));
 }
 
-// What a batch, and its order, is made from (training/batches.h); the model's own is max_length.
+// The fields that determine the batches and their order (training/batches.h); of the model's only max_length.
 constexpr std::array<std::string_view, 6> batch_fields = {
     "model.max_length",     "training.batch_size",         "training.batch_tokens",
     "training.batch_order", "training.accumulation_steps", "training.seed"};

@@ -1,4 +1,4 @@
-// Two configurations side by side: what they differ in, and what a run is called for it.
+// Two configurations: their differences, and names for the runs.
 #pragma once
 
 #include <string>
@@ -12,28 +12,28 @@ namespace attnscope {
 struct FieldDifference {
   std::string_view key;    // "model.positions"
   std::string_view label;  // "positions"
-  std::string a;           // as set_field would read it
+  std::string a;           // in the form that set_field reads
   std::string b;
   bool operator==(const FieldDifference&) const = default;
 };
 
-// The fields that both make use of and whose values differ, in the order of the table.
+// Returns the fields used by both whose values differ, in the order of the table.
 std::vector<FieldDifference> differences(const Config& a, const Config& b);
 
-// "positions: rope · alibi"; "no difference" where there is none; of more than two fields the first two and how many
-// follow.
+// "positions: rope · alibi"; "no difference" if there is none. With more than two fields: the first two and the number
+// of others.
 std::string title_of(const std::vector<FieldDifference>& differences);
 
-// What one of the two is called for it: "rope", "warm-up 0"; empty where there is no difference.
+// The name of one of the two: "rope", "warm-up 0"; empty if there is no difference.
 std::string name_of_a(const std::vector<FieldDifference>& differences);
 std::string name_of_b(const std::vector<FieldDifference>& differences);
 
-// Why two runs of these configurations are not trained on the same batches in the same order, in one sentence; empty:
-// they are. Runs must begin at the same step for it, too.
+// Explains in one sentence why two runs of these configurations see different batches; empty: same batches in the same
+// order. The runs must also start at the same step.
 std::string other_batches(const Config& a, const Config& b);
 
-// `other` with every field changed that went from `before` to `after` and in which it was like `before`: what is
-// compared stays different, all else stays alike.
+// Returns `other` with every field changed that differs between `before` and `after` and was equal in `other` and
+// `before`. The compared fields stay different, all others stay equal.
 Config moved_along(const Config& other, const Config& before, const Config& after);
 
 }  // namespace attnscope

@@ -50,11 +50,11 @@ bool uses_rope(const Config& config) {
 bool has_separate_matrices(const Config& config) {
   return is_taught(config) && !config.model.tied_embeddings;
 }
-// Facts about a vocabulary that came with a checkpoint: nothing to be chosen.
+// Facts about a vocabulary that came with a checkpoint cannot be chosen.
 bool has_own_vocabulary(const Config& config) {
   return config.tokenizer.family != "sentencepiece";
 }
-// A fact about the corpus.
+// A fact about the corpus, shown but not chosen.
 bool is_for_show(const Config&) {
   return false;
 }
@@ -92,7 +92,7 @@ std::string_view positions_help() {
   return help;
 }
 
-// Its key and where it stands in a Config.
+// The key of a field and its accessor in a Config.
 #define ATTNSCOPE_FIELD(member) #member, +[](Config & config) -> FieldPointer { return &config.member; }
 
 constexpr bool (*always)(const Config&) = nullptr;
@@ -404,10 +404,10 @@ const ConfigField* find_field(std::string_view key) {
   return found == fields.end() ? nullptr : &*found;
 }
 
-// The fields of that name in any section; failing that, those of that section; failing that, all.
+// Returns the fields of that name in any section; otherwise those of that section; otherwise all.
 std::vector<std::string_view> nearest_keys(std::string_view key) {
   const std::string_view key_section = key.substr(0, key.find('.'));
-  const std::string_view key_name = key.substr(key.rfind('.') + 1);  // all of it when there is no dot: npos + 1 is 0
+  const std::string_view key_name = key.substr(key.rfind('.') + 1);  // the whole key without a dot: npos + 1 is 0
   std::vector<std::string_view> same_name;
   std::vector<std::string_view> same_section;
   std::vector<std::string_view> all;
@@ -420,7 +420,7 @@ std::vector<std::string_view> nearest_keys(std::string_view key) {
   return same_section.empty() ? all : same_section;
 }
 
-// What the versions before 3 began with: their runs go on with the batches they would have had.
+// Defaults before version 3: runs of that time continue with the batches they would have had.
 Config config_before_version_3() {
   Config config;
   config.corpus.edition = 1;
@@ -434,7 +434,7 @@ Config config_before_version_3() {
   return config;
 }
 
-// Version 1 knew one schedule, and called its factor the learning rate.
+// Version 1 had only one schedule, and called its factor the learning rate.
 std::string key_since_version_2(const std::string& key) {
   return key == "training.learning_rate" ? "training.noam_factor" : key;
 }
@@ -532,7 +532,7 @@ Config config_from_json(const nlohmann::json& json) {
   return config;
 }
 
-// As it is: what is being edited may be out of its range.
+// Does not check ranges: a configuration being edited may be out of range.
 Config with_live_fields(const Config& base, const Config& edited) {
   Config merged = base;
   for (const ConfigField& field : field_table()) {

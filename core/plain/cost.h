@@ -1,4 +1,4 @@
-// What a layer costs as sentences grow: self-attention, recurrence, convolution (paper table 1).
+// The cost of a layer by sentence length: self-attention, recurrence, convolution (paper table 1).
 #pragma once
 
 #include <array>
@@ -18,17 +18,17 @@ inline constexpr std::int64_t cost_kernel = 3;  // k of the convolution
 
 struct CostQuestion {
   std::int64_t longest = longest_cost;
-  double seconds = 30;      // for all together, at most; begun measurements are finished
-  double megabytes = 1024;  // for one measurement, at most
+  double seconds = 30;      // in total, at most; a measurement that has started is finished
+  double megabytes = 1024;  // per measurement, at most
   bool operator==(const CostQuestion&) const = default;
 };
 
-// Medians over some rounds of one sentence of that length.
+// Medians over several rounds at one sentence length.
 struct CostPoint {
   std::int64_t length = 0;
   double forward_ms = 0;
   double backward_ms = 0;
-  double megabytes = 0;  // held at the peak of both passes beyond parameters and input
+  double megabytes = 0;  // peak of the forward and backward pass, without parameters and input
 
   double milliseconds() const { return forward_ms + backward_ms; }
 };
@@ -43,22 +43,22 @@ struct CostResult {
   std::int64_t d_model = 0;
   std::int64_t heads = 1;
   std::string cell;    // of the recurrent layer
-  std::string device;  // it was measured on, with the number of threads
+  std::string device;  // with the number of threads
   std::vector<CostCurve> curves;
   double processor_share =
-      1;  // of the time, how much the measuring thread had a processor: less, and times are too long
+      1;  // share of the time in which the measuring thread had a processor; below 1, times are too long
 };
 
-// In one sentence that others had too much of the processor; empty: they had not.
+// Says in one sentence that other processes used too much of the processor; empty if they did not.
 std::string disturbed(const CostResult& inspection);
 
-// e of the fitted cost ~ size^e over the upper half of the points, where what does not grow counts least; 0: no cost,
-// or fewer than two points.
+// Returns e of the fitted cost ~ size^e over the upper half of the points, with constant costs weighted least; 0: no
+// cost, or fewer than two points.
 double fitted_exponent(std::span<const double> sizes, std::span<const double> costs);
 double time_exponent(const CostCurve& curve);
 double memory_exponent(const CostCurve& curve);
 
-// ---- the paper's table 1, for n pieces of width d
+// ---- the paper's table 1, for n tokens of width d
 
 struct LayerComplexity {
   std::string_view name;        // "self-attention"
@@ -68,10 +68,10 @@ struct LayerComplexity {
 };
 const LayerComplexity& complexity(CostLayer layer);
 
-// Multiplications of the whole layer: attention 4nd² + 2n²d, recurrence of G gates 2Gnd², convolution knd².
+// Returns the multiplications of the whole layer: attention 4nd² + 2n²d, recurrence of G gates 2Gnd², convolution knd².
 double multiplications(CostLayer layer, std::int64_t n, std::int64_t d, std::string_view cell);
 
-// Where scores and mixing (2n²d) come to what the projections (4nd²) do.
+// The sentence length at which scores and mixing (2n²d) cost as much as the projections (4nd²).
 constexpr std::int64_t crossing(std::int64_t d_model) {
   return 2 * d_model;
 }

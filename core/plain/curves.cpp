@@ -19,7 +19,7 @@ void add_point(Series& thin, const Series& series, std::size_t index) {
   add(thin, series.x[index], series.y[index]);
 }
 
-// The extremes of the finite points in [begin, end), in the order they occur; the first point if none is finite.
+// Adds the extremes of the finite points in [begin, end), in order; the first point if none is finite.
 void add_extremes(Series& thin, const Series& series, std::size_t begin, std::size_t end) {
   std::size_t lowest = end;
   std::size_t highest = end;
@@ -38,12 +38,12 @@ void cut(Series& series, std::size_t size) {
   series.y.resize(size);
 }
 
-// Updates are counted from 1.
+// Steps are counted from 1.
 std::int64_t group_of(double step, std::int64_t stride) {
   return (static_cast<std::int64_t>(step) - 1) / stride;
 }
 
-// One past the points of the group that begins at `begin`.
+// One past the last point of the group that starts at `begin`.
 std::size_t group_end(const Series& series, std::size_t begin, std::int64_t stride) {
   std::size_t end = begin;
   while (end < series.x.size() && group_of(series.x[end], stride) == group_of(series.x[begin], stride)) ++end;
@@ -70,7 +70,7 @@ void Curve::drop_from(std::int64_t step) {
     cut(means_, means_.x.size() - 1);
     counts_.pop_back();
   }
-  // The mean of a group that is cut in two is that of the points which were kept of it.
+  // The mean of a group that is cut in two is the mean of its retained points.
   for (std::size_t i = group_begin_; i < points_.x.size() && stride_ > 1; ++i) add_to_means(points_.x[i], points_.y[i]);
 }
 
@@ -97,7 +97,7 @@ void Curve::close_group() {
   if (points_.x.size() >= most_points) coarsen();
 }
 
-// To at most half of the points, so that it is seldom done.
+// Reduces to at most half of the points, so that it is seldom needed.
 void Curve::coarsen() {
   while (points_.x.size() > most_points / 2) {
     const std::int64_t stride = stride_ * 2;
@@ -168,7 +168,7 @@ std::vector<double> smoothed(const Series& series, double smoothing) {
   smooth.reserve(series.y.size());
   double mean = 0;          // weighted sum of the points so far
   double weight = 0;        // sum of their weights: dividing by it corrects the bias
-  double further = 1;       // from the point before; the first is taken to be as far as the second
+  double further = 1;       // distance from the previous point; the first is assumed to be as far as the second
   double past = smoothing;  // smoothing^further
   for (std::size_t i = 0; i < series.y.size(); ++i) {
     const std::size_t from = i == 0 ? 0 : i - 1;

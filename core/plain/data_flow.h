@@ -1,5 +1,5 @@
-// A box of the architecture's picture, and what went through it on one sentence: each matrix with how it was made of
-// the others.
+// One box of the architecture diagram and its data flow on one sentence: each matrix with the operation that computed
+// it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// What a box stands for, in the order of a pass.
+// The kind of a box, in the order of a forward pass.
 enum class FlowPart {
   embedding,
   positions,
@@ -38,56 +38,56 @@ struct FlowWanted {
   FlowBox box;
   int layer = 0;
   int head = 0;
-  int token = 0;             // whose most probable pieces are the columns of logits and probabilities
+  int token = 0;             // whose most probable tokens are the columns of logits and probabilities
   bool convolution = false;  // the feed-forward as two convolutions with a kernel of 1
   bool operator==(const FlowWanted&) const = default;
 };
 
-// How a matrix was made of its operands, the matrices before it.
+// The operation that computed a matrix from its operands, which precede it.
 enum class FlowOp {
   given,           // by the tokenizer, or by another box
-  learned,         // a parameter; of a linear map the transpose of PyTorch's, so that x stands before it
+  learned,         // a parameter; for a linear map the transpose of PyTorch's, so that x is on the left
   picked,          // rows of a parameter, by the ids that are operand 0
   scaled,          // operand 0 · factor
   sum,             // operand 0 + operand 1
-  product,         // operand 0 · operand 1, + operand 2 (one row) in every row where there is one
-  convolved,       // the same numbers, as a convolution with a kernel of 1 over the pieces
+  product,         // operand 0 · operand 1, + operand 2 (one row, broadcast) if there is one
+  convolved,       // the same numbers, as a convolution with kernel size 1 over the tokens
   rotated,         // operand 0, in pairs of columns, by the rotations that are operand 1
-  scores,          // operand 0 · operand 1ᵀ · factor, + operand 2 where there is one
+  scores,          // operand 0 · operand 1ᵀ · factor, + operand 2 if there is one
   softmax,         // of every row of operand 0
   relu,            // max(0, operand 0)
   gelu,            // operand 0 · Φ(operand 0)
-  gelu_by_tanh,    // the same, Φ(x) as ½(1 + tanh(√(2/π)(x + 0.044715x³)))
+  gelu_by_tanh,    // GELU with Φ(x) as ½(1 + tanh(√(2/π)(x + 0.044715x³)))
   swish,           // operand 0 · σ(operand 0)
-  times,           // operand 0 · operand 1, cell by cell
+  times,           // operand 0 · operand 1, elementwise
   tanh,            // of operand 0
   moments,         // mean and √(variance + ε) of every row of operand 0; ε is the factor
   mean_square,     // √(mean of squares + ε) of every row of operand 0; ε is the factor
   rms_normalized,  // operand 0 / operand 1 · γ, the row of operand 2
   normalized,      // (operand 0 − μ) / σ · γ + β, with the moments of operand 1, γ and β the rows of operand 2
   spread,          // mean and √(variance + ε) of every column of operand 0, and the same of operand 1
-  beside,          // operand 0 and operand 1 side by side
+  beside,          // operand 0 and operand 1, concatenated
   log_sum,         // ln Σ exp over the whole vocabulary, of every row
   share,           // exp(operand 0 − operand 1)
-  at_distance,     // of query i and key j: operand 0, row i, at their distance j − i, farther ones as the farthest
+  at_distance,     // for query i and key j: operand 0, row i, at their distance j − i, clipped to the largest
   by_distance,     // the sums of every row of operand 0 by distance
 };
 
 struct FlowMatrix {
   std::string name;     // "q"
-  std::string help;     // what it is, in a sentence or two
+  std::string help;     // description, in one or two sentences
   std::string letters;  // "S×d"
   Matrix values = {};
   FlowOp op = FlowOp::given;
   std::vector<int> operands = {};  // indices into DataFlow::matrices
   float factor = 1;
-  bool causal = false;                       // what lies right of the diagonal is hidden
-  std::vector<std::string> row_labels = {};  // none: numbers
+  bool causal = false;                       // entries right of the diagonal are masked
+  std::vector<std::string> row_labels = {};  // empty: numbers
   std::vector<std::string> col_labels = {};
-  std::string section = {};  // it begins one of that heading; empty: it goes on with the last
+  std::string section = {};  // heading of the section that starts here; empty: the previous one continues
 };
 
-// A parameter as state_dict has it.
+// A parameter as in state_dict.
 struct FlowParameter {
   std::string name;
   std::vector<std::int64_t> sizes;
@@ -96,10 +96,10 @@ struct FlowParameter {
 };
 
 struct DataFlow {
-  FlowWanted asked;                       // with layer, head and token as there are
-  std::vector<FlowParameter> parameters;  // all of the model
+  FlowWanted asked;                       // limited to the layer, head and token that exist
+  std::vector<FlowParameter> parameters;  // all parameters of the model
   std::int64_t vocab_size = 0;
-  std::vector<FlowMatrix> matrices;  // in the order in which they are made
+  std::vector<FlowMatrix> matrices;  // in the order of computation
   std::string problem = {};          // why there are none, in one sentence
 };
 

@@ -36,7 +36,7 @@ std::vector<int> path_ids(const std::vector<BeamNode>& tree, int node) {
 
 std::vector<int> path_nodes(const std::vector<BeamNode>& tree, std::span<const int> ids) {
   std::vector<int> path;
-  // Children come after their parents.
+  // Children follow their parents.
   for (std::size_t node = 0; node < tree.size() && path.size() < ids.size(); ++node) {
     const int parent = path.empty() ? -1 : path.back();
     if (tree[node].parent == parent && tree[node].token.id == ids[path.size()]) path.push_back(static_cast<int>(node));

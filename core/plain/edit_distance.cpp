@@ -8,7 +8,7 @@
 namespace attnscope {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Rows of the table [bytes of a][bytes of b]: the present one and the two before it.
+  // Rows of the table [bytes of a][bytes of b]: the current one and the two before it.
   std::vector<std::size_t> row(b.size() + 1), before(b.size() + 1), two_before(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
   for (std::size_t i = 1; i <= a.size(); ++i) {

@@ -5,8 +5,8 @@
 
 namespace attnscope {
 
-// Bytes to put in, take out, change or exchange with the next one until `a` is `b` (optimal string alignment: the
-// distance of Damerau and Levenshtein, no place changed twice).
+// Number of byte insertions, deletions, substitutions and swaps of neighbors from `a` to `b` (optimal string alignment:
+// Damerau–Levenshtein distance with no position edited twice).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace attnscope

@@ -5,12 +5,12 @@
 namespace attnscope {
 namespace {
 
-// Of UTF-8: a byte that goes on with a character.
+// Returns true for a UTF-8 continuation byte.
 bool goes_on(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
 
-// Both ends stay: the one says where, the other what is allowed.
+// Retains both ends: the start says where, the end what is allowed.
 std::string shortened(const std::string& message) {
   constexpr std::size_t most_before = longest_message * 6 / 10, most_after = longest_message - most_before;
   if (message.size() <= longest_message) return message;

@@ -1,4 +1,4 @@
-// Something that came from outside and cannot be used: a file, a number, a text, an address.
+// Invalid external input: a file, a number, a text, an address.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// A message quotes what it refuses, and that may be megabytes: of a longer one the middle is left out.
-inline constexpr std::size_t longest_message = 2000;  // bytes, about
+// A message quotes the rejected input, which may be megabytes; the middle of a longer message is removed.
+inline constexpr std::size_t longest_message = 2000;  // bytes, approximately
 
 class Error : public std::runtime_error {
  public:

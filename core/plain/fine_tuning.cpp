@@ -10,11 +10,11 @@
 namespace attnscope {
 namespace {
 
-// What may be another than it was, the weights being the same: none of it changes what they mean.
+// Returns true for fields that may differ with the same weights, because they do not change the meaning of the weights.
 bool is_free(const ConfigField& field, const Config& origin) {
   constexpr std::array<std::string_view, 3> free = {"model.from", "model.dropout", "model.initialization"};
   if (std::ranges::find(free, field.key) != free.end()) return true;
-  // Learned positions have a vector each.
+  // Learned positions have one vector per position.
   return field.key == "model.max_length" && origin.model.positions != "learned";
 }
 

@@ -13,7 +13,7 @@ void give_back_memory() {
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest allowed; what is larger has pages of its own
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest allowed; larger blocks have their own pages
 #endif
 }
 

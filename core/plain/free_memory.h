@@ -1,14 +1,14 @@
-// Memory that is free.
+// Management of freed memory.
 #pragma once
 
 namespace attnscope {
 
-// Joins what is free, and gives it back to the system. Between large pieces that come and go, small ones that stay keep
-// far more than they need: a thread's heap shrinks only from its end.
+// Returns free memory to the system. A thread's heap shrinks only from its end, so small live allocations between freed
+// large ones hold on to far more than they need.
 void give_back_memory();
 
-// From now on what is freed is kept, up to 256 MiB at the end of a thread's heap. Who takes the same again and again,
-// as updates do, would else be given each page anew, and emptied first. give_back_memory() still gives it back.
+// Retains freed memory from now on, up to 256 MiB at the end of a thread's heap. Training steps allocate the same sizes
+// again and again; otherwise every page would be mapped and zeroed again. give_back_memory() still returns it.
 void keep_freed_memory();
 
 }  // namespace attnscope

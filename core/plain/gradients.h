@@ -1,4 +1,4 @@
-// How far a loss reaches back: the gradient of one written piece's −log p by everything that was read before it.
+// Gradient reach: the gradient of one generated token's −log p with respect to every earlier input.
 #pragma once
 
 #include <string>
@@ -10,34 +10,34 @@ namespace attnscope {
 
 struct GradientQuestion {
   std::string text;
-  int output = -1;  // which of the pieces written; −1: the last that is more than a sign
+  int output = -1;  // index of the generated token; −1: the last one that is not punctuation
   bool operator==(const GradientQuestion&) const = default;
 };
 
-// Euclidean norms of ∂L/∂x and ∂L/∂h, L = −log p of the chosen piece, those before it given. A state's gradient is all
-// of it: through the later states too.
+// Euclidean norms of ∂L/∂x and ∂L/∂h, L = −log p of the chosen token given the preceding ones. A state's gradient is
+// the total one, including the path through later states.
 struct StackGradients {
-  std::vector<std::string> tokens;  // that were read
-  Matrix norms;  // (layers + 1) × pieces: ‖∂L/∂x‖ of what was embedded, then ‖∂L/∂h‖ a layer
+  std::vector<std::string> tokens;  // input tokens
+  Matrix norms;  // (layers + 1) × tokens: ‖∂L/∂x‖ of the embeddings, then ‖∂L/∂h‖ per layer
 
-  // Of a whole row, all pieces together: √Σ‖·‖².
+  // The norm of a whole row over all tokens: √Σ‖·‖².
   double of_layer(int row) const;
 };
 
 struct PassGradients {
   double loss = 0;         // −log p, nats
-  StackGradients encoder;  // no pieces in a language model
-  StackGradients decoder;  // no pieces in a classifier
+  StackGradients encoder;  // no tokens in a language model
+  StackGradients decoder;  // no tokens in a classifier
 };
 
 struct GradientResult {
   GradientQuestion question;
-  std::vector<std::string> written;  // which pieces can be chosen
-  int output = 0;                    // which was
+  std::vector<std::string> written;  // the tokens that can be chosen
+  int output = 0;                    // the chosen one
   std::string model;                 // "LSTM, Bahdanau", "Transformer"
   PassGradients plain;
-  std::vector<PassGradients> bare;  // one of a Transformer: the same without residual connections
-  std::string problem = {};         // why there is nothing, in one sentence
+  std::vector<PassGradients> bare;  // one for a Transformer: the same without residual connections
+  std::string problem = {};         // why there is no result, in one sentence
 };
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Which attention is meant.
+// Identifies an attention sublayer and head.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@ namespace attnscope {
 
 struct ModelConfig;
 
-// The three places of attention in the paper's figure 1 (§3.2.3).
+// The three uses of attention in the paper's figure 1 (§3.2.3).
 enum class AttentionPart { encoder, decoder, cross };
 
 inline constexpr std::array attention_parts = {AttentionPart::encoder, AttentionPart::decoder, AttentionPart::cross};
@@ -20,7 +20,7 @@ struct HeadPlace {
   bool operator==(const HeadPlace&) const = default;
 };
 
-// How many heads a part of a model has, in so many layers; 0 where it has no such attention.
+// The number of heads and layers of a part; 0 if the model has no such attention.
 struct PartSize {
   int layers = 0;
   int heads = 0;
@@ -33,7 +33,7 @@ const char* part_name(AttentionPart part);
 // "L2 H3".
 std::string layer_and_head(int layer, int head);
 
-// "encoder L2 H3"; "cross" where a model has one such attention alone.
+// "encoder L2 H3"; "cross" if the model has only one such attention.
 std::string head_name(const HeadPlace& place, const ModelConfig& model);
 
 }  // namespace attnscope

@@ -8,7 +8,7 @@ namespace attnscope {
 namespace {
 
 std::size_t bytes_of(const std::string& text) {
-  return text.size() <= std::string().capacity() ? 0 : text.size();  // a short one lies in the string itself
+  return text.size() <= std::string().capacity() ? 0 : text.size();  // a short one is inside the string object
 }
 
 std::size_t bytes_of(const std::vector<Token>& tokens) {
@@ -35,7 +35,7 @@ std::size_t bytes_of(const std::vector<DecodingStep>& decoding) {
   return bytes;
 }
 
-// Null if there is no such head, row or column.
+// Returns null if there is no such head, row or column.
 const float* weight_at(const Snapshot& frame, const HeadPlace& place, int row, int col) {
   const Matrix* map = map_at(frame, place);
   if (!map || row < 0 || row >= map->rows || col < 0 || col >= map->cols) return nullptr;
@@ -130,7 +130,7 @@ void History::drop_after(PinnedSentence& sentence, std::int64_t step) {
 }
 
 bool History::drop_the_least_missed(std::span<PinnedSentence> among) {
-  std::pair least = {std::numeric_limits<std::int64_t>::max(), std::int64_t{0}};  // gap it leaves, its step
+  std::pair least = {std::numeric_limits<std::int64_t>::max(), std::int64_t{0}};  // the gap it leaves, its step
   std::vector<Frame>* frames = nullptr;
   std::size_t index = 0;
   for (PinnedSentence& sentence : among) {

@@ -1,4 +1,4 @@
-// Pinned sentences, and what the model made of them at many steps of its training.
+// Pinned sentences and their snapshots at many training steps.
 #pragma once
 
 #include <cstddef>
@@ -14,49 +14,49 @@
 
 namespace attnscope {
 
-// One look at a pinned sentence: a whole snapshot, less what belongs to the model and not to the sentence.
+// One recording of a pinned sentence: a snapshot without the fields that belong to the model.
 using Frame = std::shared_ptr<const Snapshot>;
 
 struct PinnedSentence {
   std::string text;
-  std::vector<Frame> frames;  // by step, ascending; each step once
+  std::vector<Frame> frames;  // ascending by step; each step once
 };
 
-// What a frame keeps of a look: the sentence, its maps and its decoding, without temperature and cuts. No tables of
-// positions: they are large, and the same for every sentence.
+// Returns the part of a snapshot that a frame retains: the sentence, its maps and its decoding, without temperature and
+// truncation. Position tables are dropped: they are large and equal for all sentences.
 Frame frame_of(const Snapshot& inspection);
 
-// Memory the frame takes, within some percent: what it is made of, without what the allocator adds.
+// Returns the frame's memory within some percent, without allocator overhead.
 std::size_t bytes_of(const Snapshot& frame);
 
-inline constexpr std::size_t max_pinned = 16;                                  // each is decoded whole at every look
-inline constexpr std::size_t max_frames = 300;                                 // of a sentence: a film of ten seconds
+inline constexpr std::size_t max_pinned = 16;   // each is fully decoded at every recording
+inline constexpr std::size_t max_frames = 300;  // per sentence: an animation of ten seconds
 inline constexpr std::size_t default_history_budget = std::size_t{256} << 20;  // bytes
 
-// Keeps itself within its budget by thinning: of all frames but the first and last of each sentence, the one goes whose
-// neighbours are the closest in steps, the oldest of several; so what is left is spread evenly over the training. A
-// sentence that has more than max_frames is thinned likewise. That is a function of what was done to it alone: two
-// histories told the same hold the same frames.
+// Stays within its budget by thinning. It removes the frame with the smallest step gap between its neighbors, never the
+// first or last of a sentence; ties: the oldest. The frames therefore stay evenly spread over training. A sentence with
+// more than max_frames is thinned likewise. The result is deterministic: two histories with the same operations hold
+// the same frames.
 class History {
  public:
   explicit History(std::size_t budget = default_history_budget) : budget_(budget) {}
   explicit History(const std::vector<PinnedSentence>& sentences);
 
-  // False if it is pinned already, or max_pinned are.
+  // Returns false if it is already pinned, or max_pinned are.
   bool pin(const std::string& text);
-  bool unpin(const std::string& text);  // its frames go with it; false if it is not pinned
+  bool unpin(const std::string& text);  // removes its frames; false if it is not pinned
 
-  // Takes its place among the frames of the sentence that is its source_text; nothing if that is not pinned. Frames at
-  // and after its step give way: the training that they saw has been taken back.
+  // Adds a frame to the sentence that equals its source_text; no effect if that is not pinned. Frames at or after its
+  // step are removed: their training was rolled back.
   void add(Frame frame);
 
-  void truncate(std::int64_t step);  // drops the frames after it
-  void clear();                      // drops all frames; the sentences stay pinned
+  void truncate(std::int64_t step);  // removes the frames after it
+  void clear();                      // removes all frames; the sentences stay pinned
 
-  const std::vector<PinnedSentence>& sentences() const { return sentences_; }  // as they were pinned
+  const std::vector<PinnedSentence>& sentences() const { return sentences_; }  // in the order of pinning
   const PinnedSentence* find(const std::string& text) const;                   // null if it is not pinned
 
-  // What all frames take. Above the budget only when the first and last frame of each sentence alone are.
+  // The memory of all frames. Above the budget only if nothing but first and last frames is left.
   std::size_t bytes() const { return bytes_; }
   std::size_t budget() const { return budget_; }
 
@@ -69,9 +69,8 @@ class History {
   std::size_t bytes_ = 0;
 };
 
-// One weight over the steps of `frames`: how much query `row` attends to key `col` in this head. Frames in which there
-// is no such head, row or column are passed over. What the decoder wrote may differ from frame to frame; its rows are
-// matched by position.
+// One weight over the steps of `frames`: the attention of query `row` to key `col` in this head. Skips frames without
+// that head, row or column. Decoder outputs may differ between frames; their rows are matched by position.
 Series weight_curve(std::span<const Frame> frames, const HeadPlace& place, int row, int col);
 
 }  // namespace attnscope

@@ -8,7 +8,7 @@
 namespace attnscope {
 
 std::int64_t longest_inspection(const ModelConfig& model) {
-  double maps = 0;  // each of as many rows and columns as there are pieces, at most
+  double maps = 0;  // in maps of tokens × tokens, at most
   for (const AttentionPart part : {AttentionPart::encoder, AttentionPart::decoder, AttentionPart::cross}) {
     const PartSize size = part_size(model, part);
     maps += static_cast<double>(size.layers) * size.heads;

@@ -1,4 +1,4 @@
-// What is changed in a model while it is looked at; its weights stay as they are.
+// Changes to a model during an inspection; its weights are unmodified.
 #pragma once
 
 #include <compare>
@@ -9,19 +9,19 @@
 
 namespace attnscope {
 
-// A layer passes its input on unchanged.
+// A layer that passes its input through unchanged.
 struct LayerPlace {
-  bool decoder = false;  // of the decoder, not the encoder
+  bool decoder = false;  // in the decoder, not the encoder
   int layer = 0;
   bool operator==(const LayerPlace&) const = default;
 };
 
-// The layer that the head stands in.
+// The layer of the head.
 inline LayerPlace layer_of(const HeadPlace& place) {
   return {place.part != AttentionPart::encoder, place.layer};
 }
 
-// All of one query's weight goes to one key.
+// Gives all of one query's weight to one key.
 struct ForcedAttention {
   HeadPlace place;
   int query = 0;
@@ -29,8 +29,7 @@ struct ForcedAttention {
   bool operator==(const ForcedAttention&) const = default;
 };
 
-// Keys that queries must not attend to, besides those that the head's own mask hides. A query without any key left
-// attends to nothing: its weights are 0.
+// Keys masked for queries, in addition to the head's own mask. A query without any key left has zero weights.
 struct HiddenKeys {
   struct Cell {
     int query = 0;
@@ -38,28 +37,28 @@ struct HiddenKeys {
     auto operator<=>(const Cell&) const = default;
   };
   HeadPlace place;
-  std::vector<Cell> cells;  // in order, none twice
+  std::vector<Cell> cells;  // sorted, without duplicates
   bool operator==(const HiddenKeys&) const = default;
 };
 
-// Another piece is embedded at this position; what is shown stays the piece typed.
+// Another token is embedded at this position; the display still shows the typed one.
 struct ReplacedToken {
-  bool target = false;  // of the decoder's input, not the source
+  bool target = false;  // in the decoder's input, not the source
   int position = 0;
-  int id = -1;            // negative: the first piece of `text`
-  std::string text = {};  // as somebody typed it
+  int id = -1;            // negative: the first token of `text`
+  std::string text = {};  // as typed
   bool operator==(const ReplacedToken&) const = default;
 };
 
 struct Interventions {
-  std::vector<HeadPlace> heads_off;  // their rows of W_O meet zeros
+  std::vector<HeadPlace> heads_off;  // their rows of W_O are multiplied by zero
   std::vector<LayerPlace> layers_off;
   std::vector<ForcedAttention> forced;
   std::vector<ReplacedToken> replaced;
-  std::vector<HiddenKeys> hidden;  // a head at most once
-  bool other_scale = false;        // scores are divided by √d_k where the model does not, and not where it does
-  bool no_residuals = false;       // a sublayer's output stands alone, its input is not added to it (§3.1)
-  bool no_positions = false;       // what is read comes without them (§3.5); a translator still writes in order
+  std::vector<HiddenKeys> hidden;  // at most one entry per head
+  bool other_scale = false;        // inverts the model's choice of dividing scores by √d_k
+  bool no_residuals = false;       // a sublayer's input is not added to its output (§3.1)
+  bool no_positions = false;       // the input has no positional encoding (§3.5); a translator's output still has
 
   bool empty() const {
     return heads_off.empty() && layers_off.empty() && forced.empty() && replaced.empty() && hidden.empty() &&
@@ -68,7 +67,7 @@ struct Interventions {
   bool operator==(const Interventions&) const = default;
 };
 
-// Hides the key from the query, in the head where it may be hidden already.
+// Hides the key from the query; it may be hidden in that head already.
 void hide(Interventions& interventions, const ForcedAttention& cell);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// JSON out of files that anybody may have written.
+// Parses JSON from untrusted files.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,10 +14,10 @@ class JsonTooDeep : public Error {
   using Error::Error;
 };
 
-inline constexpr int most_json_depth = 32;  // lists and objects within one another; ours have six
+inline constexpr int most_json_depth = 32;  // nested lists and objects; attnscope's own files have six levels
 
-// Throws JsonTooDeep, or nlohmann::json::parse_error for what is no JSON. Values nested without end would overflow the
-// stack: what holds them is destroyed one within the other.
+// Throws JsonTooDeep, or nlohmann::json::parse_error for invalid JSON. Unbounded nesting would overflow the stack,
+// because values are destroyed recursively.
 template <typename Json = nlohmann::json>
 Json parse_json(std::string_view text) {
   const auto shallow = [](int depth, nlohmann::json::parse_event_t, Json&) {

@@ -1,4 +1,4 @@
-// How well a model does by the length of what it is given, also beyond what it was trained on.
+// Model quality by input length, including lengths beyond training.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 namespace attnscope {
 
 struct LengthQuestion {
-  std::int64_t pairs_a_length = 40;  // at most
+  std::int64_t pairs_a_length = 40;  // maximum pairs per length
   bool operator==(const LengthQuestion&) const = default;
 };
 
-// Of the held-out pairs with a source so long; of running text, of the pieces so far into their window.
+// Results on held-out pairs with that source length; for running text, on tokens at that position of their window.
 struct LengthPoint {
-  std::int64_t length = 0;  // words of the source, or pieces before and with this one
+  std::int64_t length = 0;  // words of the source, or tokens up to and including this one
   std::int64_t pairs = 0;
-  std::int64_t exact = 0;  // translations equal to the reference, word for word
+  std::int64_t exact = 0;  // translations equal to the reference in every word
   NegativeLogLikelihood nll;
 
   double exact_share() const { return pairs == 0 ? 0 : static_cast<double>(exact) / static_cast<double>(pairs); }
@@ -26,11 +26,11 @@ struct LengthPoint {
 
 struct LengthResult {
   LengthQuestion question;
-  std::string model;                // "Transformer, sinusoidal", to be told from other runs
-  bool text = false;                // of running text: no pairs and nothing exact
-  std::int64_t trained = 0;         // the longest that training saw
+  std::string model;                // "Transformer, sinusoidal", to distinguish it from other runs
+  bool text = false;                // running text: no pairs and no exact matches
+  std::int64_t trained = 0;         // maximum length in training
   std::vector<LengthPoint> points;  // shortest first
-  std::string problem = {};         // why there is nothing, or nothing beyond `trained`, in one sentence
+  std::string problem = {};         // why there is no result, or none beyond `trained`, in one sentence
 };
 
 }  // namespace attnscope

@@ -5,7 +5,7 @@
 
 namespace attnscope {
 
-// Row-major rows × cols numbers: an attention map (queries × keys), the position matrix (positions × d_model).
+// Row-major, rows × cols: an attention map (queries × keys), the position matrix (positions × d_model).
 struct Matrix {
   int rows = 0;
   int cols = 0;

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-// JSON's numbers are doubles: the one with the digits that tell this float from all others.
+// JSON numbers are doubles: returns the one with the fewest digits that round-trip to this float.
 double short_double(float value) {
   if (!std::isfinite(value)) return static_cast<double>(value);
   const std::string text = fmt::format("{}", value);

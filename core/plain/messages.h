@@ -1,4 +1,4 @@
-// What the two threads say to each other: the window posts commands, the worker reports events. Plain copies.
+// Messages between the two threads: the window posts commands, the worker reports events. All are plain copies.
 #pragma once
 
 #include <cstdint>
@@ -20,58 +20,58 @@ namespace attnscope {
 
 struct Train {};
 struct Pause {};
-struct Step {};    // one optimizer update, then pause
-struct Cancel {};  // abandon the corpus, tokenizer or run being prepared (the present run stays), or a long decoding
-struct Reset {     // new random weights under this configuration; corpus and tokenizer are made anew if theirs changed
+struct Step {};    // one optimizer step, then pause
+struct Cancel {};  // cancels the corpus, tokenizer or run in preparation (the present run stays), or a long decoding
+struct Reset {     // new random weights under this configuration; corpus and tokenizer are rebuilt if theirs changed
   Config config;
-  bool discard_unsaved = false;  // also if the present run cannot be kept, and is lost
+  bool discard_unsaved = false;  // even if the present run cannot be saved and is lost
 };
-struct Adjust {  // live fields of the configuration, applied from the next update on
+struct Adjust {  // live fields of the configuration, applied from the next step
   Config config;
 };
-// Also a Probe (plain/probe.h): look inside the model at a sentence; only the newest one waiting is answered.
-struct Pin {  // look at this sentence every training.history_interval updates, and now
+// Another command is Probe (plain/probe.h), a forward pass on a sentence; only the newest one waiting is answered.
+struct Pin {  // record this sentence every training.history_interval steps, and now
   std::string text;
 };
-struct Unpin {  // forget it, with all its frames
+struct Unpin {  // removes it with all its frames
   std::string text;
 };
-struct StartStudy {  // the one under way, if there is one, is taken back
+struct StartStudy {  // cancels the study in progress, if any
   std::uint64_t study = 0;
   StudyQuestion question;
-  std::optional<std::int64_t> step = {};  // of whose weights, if they were recorded; none: the present ones
-  bool of_other = false;                  // of the run that the present one is compared with
+  std::optional<std::int64_t> step = {};  // a step whose weights were recorded; none: the present weights
+  bool of_other = false;                  // for the run that the present one is compared with
 };
 struct CancelStudy {};
 struct OpenRun {
-  std::string path;              // of a run, or of a saved comparison: both of its runs are opened
-  bool go_on = false;            // it is saved there from now on, by this process alone
-  bool discard_unsaved = false;  // as Reset's
-  double rate_factor = 1;        // of the learning rate that it came with
+  std::string path;              // of a run, or of a saved comparison: both its runs are opened
+  bool go_on = false;            // save it there from now on; requires that no other process does
+  bool discard_unsaved = false;  // as in Reset
+  double rate_factor = 1;        // applied to its saved learning rate
 };
 struct KeepRun {};        // before the window closes; answered by RunAutosaved or NotSaved
 struct ListAutosaves {};  // answered by AutosaveList
-struct SaveRun {          // while two runs are compared, the comparison
+struct SaveRun {          // saves the comparison while two runs are compared
   std::string path;
 };
-// Another run takes its place beside the present one; both are trained in turn, whichever is behind first, and every
-// Probe, Pin, Adjust, Reset and SaveRun is of both.
+// Adds a second run next to the present one. Both are trained in turn, the one behind first; every Probe, Pin, Adjust,
+// Reset and SaveRun applies to both.
 struct Compare {
   std::variant<Config, std::string> other;  // new random weights under this configuration, or a saved run's folder
-  std::optional<Config> anew = {};          // first the present run begins anew, under this
+  std::optional<Config> anew = {};          // first the present run is reset, under this configuration
 };
 struct EndComparison {
-  bool other_stays = false;  // instead of the present run, whose place it takes; the one that goes is kept
+  bool other_stays = false;  // it replaces the present run instead; the replaced run is saved
 };
-struct ListDirectory {  // for the file browser: the window itself never touches the disk
+struct ListDirectory {  // for the file browser: the window itself never accesses the disk
   std::string path;     // empty: the home directory
 };
-struct WriteFile {  // a picture or numbers; answered by FileWritten
+struct WriteFile {  // an image or numbers; answered by FileWritten
   std::string path;
   std::string bytes;
-  bool replace = false;  // what is there already; else it stays and that is the answer
+  bool replace = false;  // overwrites an existing file; otherwise an existing file is an error
 };
-struct ReadFile {  // a small one; answered by FileRead
+struct ReadFile {  // a small file; answered by FileRead
   std::string path;
   std::size_t most_bytes = 0;
 };
@@ -83,16 +83,16 @@ using Command =
 
 enum class Activity { idle, preparing, training, paused, finished };
 
-// Where the worker stands; sent whenever one of these changes.
+// The worker's state; sent whenever one of these fields changes.
 struct Status {
   Activity activity = Activity::idle;
   std::int64_t step = 0;
   std::string device;                               // "CPU, 2 threads", "CUDA"
-  std::vector<std::int64_t> recorded_weights = {};  // steps that can be looked at again, ascending
+  std::vector<std::int64_t> recorded_weights = {};  // steps whose weights can be inspected, ascending
   bool operator==(const Status&) const = default;
 };
 
-// Long work under way: corpus, tokenizer, opening, saving. `fraction` in 0…1, below 0 when unknown; 1 ends it.
+// Long work in progress: corpus, tokenizer, opening, saving. `fraction` in 0…1, negative if unknown; 1 ends it.
 struct Progress {
   std::string what;
   double fraction = 0;
@@ -105,7 +105,7 @@ struct Message {
   std::string text;
 };
 
-// A pair of the corpus, to be tried in the sentence bar.
+// A corpus pair, as an example for the sentence bar.
 struct Example {
   std::string source;
   std::string target;
@@ -114,11 +114,11 @@ struct Example {
 // A run was opened, reset or replaced: everything the window shows about it.
 struct RunOpened {
   std::uint64_t run = 0;
-  std::string name;               // folder's name; "new run" when it has none
-  std::string folder;             // that it was opened from; empty: it is new
-  bool autosaved = false;         // which is none of the user's
-  std::string saved_to;           // the user's, that it is saved in from now on; empty: none
-  std::optional<OpenRun> before;  // brings back the run whose place it took; none: nothing does
+  std::string name;               // folder name; "new run" if it has none
+  std::string folder;             // the folder it was opened from; empty: it is new
+  bool autosaved = false;         // the folder is an autosave, not one of the user's
+  std::string saved_to;           // the user's folder that it is saved in from now on; empty: none
+  std::optional<OpenRun> before;  // command that restores the replaced run; none: it cannot be restored
   Config config;
   std::int64_t step = 0;
   std::int64_t num_parameters = 0;
@@ -126,20 +126,20 @@ struct RunOpened {
   std::int64_t train_pairs = 0;
   std::int64_t validation_pairs = 0;
   std::int64_t test_pairs = 0;
-  bool corpus_follows = false;         // what it was trained on is read later: CorpusRead
+  bool corpus_follows = false;         // its corpus is loaded later: CorpusRead
   std::vector<Example> examples;       // some of the test pairs
   std::vector<MetricPoint> metrics;    // so far
-  std::vector<PinnedSentence> pinned;  // with the frames that came with the run
-  std::vector<std::string> warnings;   // lines left out, a corpus that changed, a slow BLAS …
+  std::vector<PinnedSentence> pinned;  // with the frames saved in the run
+  std::vector<std::string> warnings;   // skipped lines, a corpus that changed, a slow BLAS …
 };
 
-// What the present run was trained on is there, or will not be: a warning says why.
+// The training corpus of the present run has been loaded, or failed to load: a warning says why.
 struct CorpusRead {
-  std::vector<Example> examples;      // as those of RunOpened
-  std::vector<std::string> warnings;  // a corpus that changed, or is gone
+  std::vector<Example> examples;      // as in RunOpened
+  std::vector<std::string> warnings;  // a corpus that changed or is gone
 };
 
-// What becomes of the worker's History, in the order it happens to it: who does the same to its own holds the same.
+// Changes of the worker's History, in order: applying the same changes to another History gives the same contents.
 struct SentencePinned {
   std::string text;
 };
@@ -150,7 +150,7 @@ struct FrameRecorded {
   Frame frame;
 };
 
-// A run that was kept by itself (storage/autosaves.h), and that no process has in hand.
+// An autosaved run (storage/autosaves.h) that no process has open.
 struct Autosave {
   std::string path;
   std::string name;
@@ -160,18 +160,18 @@ struct Autosave {
 struct AutosaveList {
   std::vector<Autosave> runs;  // newest first
 };
-struct RunAutosaved {};  // all that the present run has learned is on the disk
-struct NotSaved {        // what was wanted was not done: the present run could not be saved, and would have been lost
+struct RunAutosaved {};  // the present run is completely saved on disk
+struct NotSaved {        // the request was not executed: the present run could not be saved and would have been lost
   std::variant<Reset, OpenRun, KeepRun> wanted;
   std::string why;
 };
 
-// The loss of an update was no number: training is paused.
+// The loss of a step was not finite: training is paused.
 struct Diverged {
-  std::int64_t step = 0;          // that it would have been
-  std::string what;               // was no number first: "the gradient of encoder.layers.0.linear1.weight"
-  std::optional<Autosave> saved;  // the run as it was last saved
-  bool of_other = false;          // it is the run that the present one is compared with
+  std::int64_t step = 0;          // the step that failed
+  std::string what;               // the first non-finite tensor: "the gradient of encoder.layers.0.linear1.weight"
+  std::optional<Autosave> saved;  // the last saved state of the run
+  bool of_other = false;          // the run that the present one is compared with
 };
 
 struct StudyProgress {
@@ -180,39 +180,39 @@ struct StudyProgress {
 };
 struct StudyEnded {
   std::uint64_t study = 0;
-  std::shared_ptr<const StudyResult> result;  // null: taken back, or a Message says why there is none
+  std::shared_ptr<const StudyResult> result;  // null: canceled, or a Message gives the reason
 };
 
-// What happened to the run that the present one is compared with. RunOpened begins a comparison, or another one.
+// An event of the run that the present one is compared with. RunOpened starts a comparison, or another one.
 struct OfOther {
   std::variant<RunOpened, MetricPoint, Status, FrameRecorded> what;
 };
 struct ComparisonEnded {
-  bool other_stays = false;  // it is the present run from here on
+  bool other_stays = false;  // it replaces the present run
 };
 
 struct DirectoryEntry {
   std::string name;
   bool is_directory = false;
-  bool is_run = false;     // a folder that OpenRun takes
+  bool is_run = false;     // a folder that OpenRun accepts
   std::uint64_t size = 0;  // bytes; 0 for a directory
 };
 
 struct DirectoryListed {
   std::string path;                     // absolute
   std::vector<DirectoryEntry> entries;  // directories first, then by name
-  std::string error;                    // why it could not be read; empty if it could
+  std::string error;                    // why it could not be read; empty: success
 };
 
 struct FileWritten {
   std::string path;
-  std::string error;  // why it was not, and where; empty if it was
+  std::string error;  // why it was not written, and where; empty: success
 };
 
 struct FileRead {
   std::string path;
   std::string bytes;
-  std::string error;  // why it could not be read; empty if it could
+  std::string error;  // why it could not be read; empty: success
 };
 
 using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, CorpusRead, SentencePinned,

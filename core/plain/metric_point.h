@@ -10,15 +10,15 @@
 
 namespace attnscope {
 
-// What was measured of one optimizer update, as float32: what it was computed from has no more digits. Metrics go by
-// their place in the table of plain/metrics.h, which only those include who measure one or show it.
+// The metrics of one optimizer step, as float32, the precision of their inputs. Metrics are indexed by their place in
+// the table of plain/metrics.h, which only code that measures or shows a metric includes.
 class MetricPoint {
  public:
   static constexpr std::size_t num_metrics = 5;
 
-  std::int64_t step = 0;  // the first update is 1
+  std::int64_t step = 0;  // the first step is 1
 
-  // Nothing if it was not measured; NaN if it was and is no finite number that could be kept.
+  // Empty if it was not measured; NaN if it was not finite.
   std::optional<double> operator[](std::size_t metric) const {
     return metric < num_metrics && measured_[metric] ? std::optional<double>(values_[metric]) : std::nullopt;
   }

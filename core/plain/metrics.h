@@ -1,4 +1,4 @@
-// What is measured of every optimizer update, a row a metric. metrics.jsonl, the CSV, what `attnscope train` says and
+// The metrics of every optimizer step, one row per metric. metrics.jsonl, the CSV, the output of `attnscope train` and
 // the curves all follow from these rows.
 #pragma once
 
@@ -13,17 +13,17 @@
 
 namespace attnscope {
 
-// Metrics whose plots have the same title share one.
+// Metrics with the same plot title share one plot.
 struct MetricPlot {
   std::string_view title;      // with the unit
-  std::string_view help = {};  // shown when the title is pointed at
-  float height = 1;            // in that of the lowest plots
-  bool log = false;            // drawn logarithmically where that is wanted
+  std::string_view help = {};  // tooltip of the title
+  float height = 1;            // relative to the lowest plots
+  bool log = false;            // drawn on a log scale if the user enables it
 };
 
 struct MetricLine {
-  std::string_view name = "now";  // in the plot
-  bool noisy = false;             // drawn faint, behind its moving average
+  std::string_view name = "now";  // series name in the plot
+  bool noisy = false;             // drawn faintly, behind its moving average
 };
 
 struct MetricRow {
@@ -31,7 +31,7 @@ struct MetricRow {
   const char* column;  // in the CSV
   MetricPlot plot;
   MetricLine line = {};
-  std::string_view text = {};  // how `attnscope train` says it, as a format of the number; empty: it does not
+  std::string_view text = {};  // how `attnscope train` prints it, as a format string of the number; empty: not printed
 };
 
 inline constexpr MetricPlot loss_plot{
@@ -41,20 +41,19 @@ inline constexpr MetricPlot loss_plot{
     "pairs not seen in training, without smoothing.",
     2.2F, true};
 
-// In the order of metrics.jsonl, where a line has those that were measured of its update.
+// In the order of metrics.jsonl, whose lines contain the metrics measured at their step.
 inline constexpr std::array metric_rows = {
     MetricRow{"loss", "train_loss", loss_plot, {"train", true}, "loss {:.4f}"},
     MetricRow{"learning_rate", "learning_rate", {"Learning rate"}},
     MetricRow{"gradient_norm", "gradient_norm", {"Gradient norm"}, {.noisy = true}},  // before clipping
-    // Source and target pieces without padding.
+    // Source and target tokens without padding.
     MetricRow{"tokens_per_second", "tokens_per_second", {"Tokens/s"}, {.noisy = true}, "{:.0f} tok/s"},
-    // Only of updates that validated.
+    // Only at steps with validation.
     MetricRow{"validation_nll", "validation_loss", loss_plot, {"validation"}, "validation {:.4f} nats/token"},
 };
 static_assert(metric_rows.size() == MetricPoint::num_metrics);
 
-// The place of a metric in the table: an index of a MetricPoint and of Curves. A key that is not there does not
-// compile.
+// Returns the index of a metric in the table: an index of a MetricPoint and of Curves. An unknown key does not compile.
 consteval std::size_t metric(std::string_view key) {
   for (std::size_t i = 0; i < metric_rows.size(); ++i) {
     if (key == metric_rows[i].key) return i;
@@ -62,7 +61,7 @@ consteval std::size_t metric(std::string_view key) {
   throw std::invalid_argument("unknown metric");
 }
 
-// The metrics of each plot. Plots and their metrics are in the order of the table: so they are drawn, copied and said.
+// The metrics of each plot. Plots and metrics are in table order, which is the order of drawing, copying and printing.
 inline std::vector<std::vector<std::size_t>> metrics_by_plot() {
   std::vector<std::vector<std::size_t>> plots;
   for (std::size_t i = 0; i < metric_rows.size(); ++i) {

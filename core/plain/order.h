@@ -1,4 +1,4 @@
-// What a model writes when the words of a sentence are shuffled: how much of the order it is told, and uses.
+// The model's output for shuffled words: how much word order it receives and uses.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,28 @@ namespace attnscope {
 struct OrderQuestion {
   std::string text;
   std::int64_t seed = 1;    // of the shuffles
-  std::int64_t orders = 6;  // besides the sentence's own
+  std::int64_t orders = 6;  // in addition to the original order
   bool operator==(const OrderQuestion&) const = default;
 };
 
-// What the model makes of one order of the words.
+// The model's result for one word order.
 struct OrderReading {
   std::string output;
-  double log_prob = 0;  // of what it writes of the sentence as it stands, in nats; of the same output in every order
+  double log_prob = 0;  // in nats, of the output for the unshuffled sentence; the same output for every order
 };
 
 struct WordOrder {
   std::string text;
-  OrderReading with_positions;  // as the model is
+  OrderReading with_positions;  // the unmodified model
   std::vector<OrderReading>
-      without_positions;  // one, or none: without what tells it the order (Interventions::no_positions)
+      without_positions;  // one, or empty: without positional encoding (Interventions::no_positions)
 };
 
 struct OrderResult {
   OrderQuestion question;
   std::string positions;          // model.positions
-  std::vector<WordOrder> orders;  // the sentence's own first; no order twice
-  std::string problem = {};       // why there is nothing, in one sentence
+  std::vector<WordOrder> orders;  // the original first; no duplicates
+  std::string problem = {};       // why there is no result, in one sentence
 };
 
 }  // namespace attnscope

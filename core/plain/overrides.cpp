@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// A piece by its place; of a sentence that has become shorter, its number.
+// Names a token; if the sentence has become shorter, returns its position.
 std::string token(const std::vector<Token>& tokens, int index) {
   if (index < 0 || index >= static_cast<int>(tokens.size())) return fmt::format("token {}", index + 1);
   return std::string(without_mark(tokens[static_cast<std::size_t>(index)].text));
@@ -30,7 +30,7 @@ std::string text_of(const ReplacedToken& replaced, const Snapshot& seen) {
                      replaced.text);
 }
 
-// What was typed, else the pieces that were chosen.
+// The typed prefix, otherwise the chosen tokens.
 std::string prefix_text(const Overrides& overrides, const Snapshot& seen) {
   if (!overrides.prefix.empty()) return fmt::format("output starts with “{}”", overrides.prefix);
   std::string text = "output starts with";

@@ -1,4 +1,4 @@
-// All in which what is shown is not the plain model at the present step.
+// Everything by which the display differs from the unmodified model at the present step.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ namespace attnscope {
 
 struct Overrides {
   Interventions interventions;
-  std::string prefix;                // the output has to begin with this …
-  std::vector<int> prefix_ids;       // … and then with these pieces
-  bool lifted_mask = false;          // for one head's numbers alone
+  std::string prefix;                // the output starts with this text …
+  std::vector<int> prefix_ids;       // … followed by these tokens
+  bool lifted_mask = false;          // for the numbers of one head only
   std::optional<std::int64_t> step;  // a recorded one
 };
 
@@ -34,14 +34,14 @@ enum class OverrideKind {
   recorded_step
 };
 
-// One of them, in words.
+// One override, described in words.
 struct Override {
   OverrideKind kind = OverrideKind::head_off;
   std::size_t index = 0;  // among those of its kind
   std::string text;
 };
 
-// Each of them; pieces are named as in `seen`, or by their numbers where it has not so many. `seen` may be null.
+// Lists all overrides; tokens are named as in `seen`, or by position beyond its length. `seen` may be null.
 std::vector<Override> listed(const Overrides& overrides, const Snapshot* seen);
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// Small enough that both have learned what is to be seen within five minutes on two cores.
+// Small enough that both show the effect within five minutes on two cores.
 constexpr ClassicPair pair_table[] = {
     {"scale", "With and without ÷ √d_k",
      "corpus.source=reverse tokenizer.type=char model.d_model=512 model.num_heads=1 model.d_ff=128 "
@@ -104,7 +104,7 @@ const ClassicPair& classic_pair(std::string_view name) {
 
 std::pair<Config, Config> configurations(const ClassicPair& pair) {
   Config a;
-  a.model.positions = "sinusoidal";  // as the papers had it from which the pairs are taken
+  a.model.positions = "sinusoidal";  // as in the papers the pairs come from
   set_fields(a, pair.fields);
   Config b = a;
   set_fields(a, pair.a);

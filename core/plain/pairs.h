@@ -1,4 +1,4 @@
-// The classic comparisons: two configurations that differ in one thing, and what to watch while both learn.
+// Classic comparisons: two configurations that differ in one thing, and what to watch while both train.
 #pragma once
 
 #include <span>
@@ -10,21 +10,21 @@
 namespace attnscope {
 
 struct ClassicPair {
-  std::string_view name;      // as --pair takes it
-  std::string_view title;     // what is held against what
-  std::string_view fields;    // of both, where they are not the defaults: "key=value" between spaces
-  std::string_view a;         // A's own
-  std::string_view b;         // B's own
-  std::string_view watch;     // one sentence
-  std::string_view sentence;  // to look at: of their corpus, and hard for one of them
+  std::string_view name;      // as in --pair
+  std::string_view title;     // what is compared
+  std::string_view fields;    // values of both that are not defaults: "key=value" separated by spaces
+  std::string_view a;         // A's values
+  std::string_view b;         // B's values
+  std::string_view watch;     // what to watch, in one sentence
+  std::string_view sentence;  // an example from their corpus that is hard for one of them
 };
 
 std::span<const ClassicPair> classic_pairs();
 
-// Throws ConfigError with all names if there is none of that name.
+// Throws ConfigError listing all names if the name is unknown.
 const ClassicPair& classic_pair(std::string_view name);
 
-// A's configuration and B's.
+// The configurations of A and B.
 std::pair<Config, Config> configurations(const ClassicPair& pair);
 
 }  // namespace attnscope

@@ -88,7 +88,7 @@ const Preset& preset(std::string_view name) {
 Config with_preset(const Preset& preset, const CorpusConfig& corpus) {
   Config config;
   config.corpus = corpus;
-  config.corpus.lowercase = CorpusConfig().lowercase;  // how it is read is the preset's to say
+  config.corpus.lowercase = CorpusConfig().lowercase;  // the preset decides the case
   config.corpus.held_out = CorpusConfig().held_out;
   for (const std::string_view field : split(preset.fields, " ")) {
     const auto [key, value] = halves(field, "=");

@@ -1,4 +1,4 @@
-// Configurations that have a name: sizes to begin with, and known results of others to measure against.
+// Named configurations: sizes to start with, and published results to compare with.
 #pragma once
 
 #include <span>
@@ -12,15 +12,15 @@ namespace attnscope {
 struct Preset {
   std::string_view name;
   std::string_view description;  // one or two sentences
-  std::string_view fields;       // those that are not the default's: "key=value", as --set takes it, between spaces
+  std::string_view fields;       // values that are not defaults: "key=value", as in --set, separated by spaces
 };
 
 std::span<const Preset> presets();
 
-// Throws ConfigError with all names if there is none of that name.
+// Throws ConfigError listing all names if the name is unknown.
 const Preset& preset(std::string_view name);
 
-// The defaults with the preset's values, on `corpus` where the preset names none.
+// Returns the defaults with the preset's values; on `corpus` if the preset names none.
 Config with_preset(const Preset& preset, const CorpusConfig& corpus);
 
 // "tiny, small, base, …"

@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-// Ranks 1 … n less their mean, of equal values the mean of theirs.
+// Ranks 1 … n minus their mean; ties get their mean rank.
 std::vector<double> centred_ranks(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0U);

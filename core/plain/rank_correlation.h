@@ -4,8 +4,8 @@
 
 namespace attnscope {
 
-// Spearman's: the correlation of the ranks, equal values having their mean rank; −1 … 1, and 0 where all of a side are
-// equal. Both of one length.
+// Spearman's rank correlation: −1 … 1. Ties get their mean rank; 0 if all values of a side are equal. Both must have
+// the same length.
 double rank_correlation(std::span<const double> x, std::span<const double> y);
 
 }  // namespace attnscope

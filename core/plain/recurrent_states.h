@@ -1,5 +1,5 @@
-// A layer of a recurrent network from the inside, on one sentence: its gates and states piece by piece, what its
-// attention makes of them, and the vectors that decoding begins with.
+// The internals of a recurrent layer on one sentence: gates and states per token, the attention over its states, and
+// the initial vectors of decoding.
 #pragma once
 
 #include <string>
@@ -9,56 +9,56 @@
 
 namespace attnscope {
 
-// Which layer, read in which direction; the nearest there is is shown.
+// The layer and direction; the nearest existing one is shown.
 struct RecurrentWanted {
   bool decoder = false;
   int layer = 0;
-  bool reverse = false;  // of a bidirectional encoder: the cell that reads from the end
+  bool reverse = false;  // bidirectional encoder: the cell that reads from the end
   bool operator==(const RecurrentWanted&) const = default;
 };
 
-// value = σ(from_input + from_state), or tanh of it for what is written (LSTM's g, an RNN's h). A GRU's n is
-// tanh(from_input + r · from_state).
+// value = σ(from_input + from_state), or tanh for candidates (LSTM's g, an RNN's h). A GRU's n is tanh(from_input + r ·
+// from_state).
 struct CellGate {
   std::string name;    // "forget gate"
-  std::string symbol;  // "f", as in torch::nn
+  std::string symbol;  // as in torch::nn
   Matrix from_input;   // L×H: W_i x + b_i
-  Matrix from_state;   // L×H: W_h h + b_h, of the state before the piece
+  Matrix from_state;   // L×H: W_h h + b_h, with the state before the token
   Matrix values;       // L×H
 };
 
-// How a decoder's states look at the source, step by step (1409.0473 A.1.2, 1508.04025 §3.1).
+// The attention of a decoder's states to the source, step by step (1409.0473 A.1.2, 1508.04025 §3.1).
 struct StateAttention {
-  std::string score;     // as model.attention has it
-  Matrix states;         // T×D: who asks; Bahdanau's before the piece, Luong's after it
+  std::string score;     // the score function, as in model.attention
+  Matrix states;         // T×D: the queries; Bahdanau's state before the token, Luong's after it
   Matrix memory;         // S×D: the encoder's states
-  Matrix asked, keys;    // W s (T×D) and U h (S×D) of additive scores; else s, and what it is multiplied with
-  std::vector<float> v;  // D: weighs tanh(W s + U h); empty: the score is a product
+  Matrix asked, keys;    // additive scores: W s (T×D) and U h (S×D); otherwise s, and its multiplicand
+  std::vector<float> v;  // D: weights of tanh(W s + U h); empty: the score is a product
   Matrix energies;       // T×S, before the softmax
   Matrix weights;        // T×S
-  Matrix contexts;       // T×D: the memory, mixed by the weights
+  Matrix contexts;       // T×D: the memory averaged with the weights
 };
 
 struct RecurrentStates {
-  RecurrentWanted asked;            // with what there is
+  RecurrentWanted asked;            // limited to what exists
   int layers = 1, directions = 1;   // of that stack
   std::string cell;                 // "rnn", "lstm" or "gru"
-  std::vector<std::string> tokens;  // L, in the order of the text, whatever the direction
+  std::vector<std::string> tokens;  // L, in text order, for either direction
   std::vector<CellGate> gates;      // in the order of torch::nn
-  Matrix h, c;                      // L×H: after each piece; c of an LSTM alone
-  Matrix first_h, first_c;          // 1×H: before the first piece that is read
+  Matrix h, c;                      // L×H: after each token; c only for an LSTM
+  Matrix first_h, first_c;          // 1×H: before the first token that is read
 
-  // The state that the step at a piece began with, one unit of it.
+  // One unit of the state before a token's step.
   float h_before(int token, int unit) const { return before(h, first_h, token, unit); }
   float c_before(int token, int unit) const { return before(c, first_c, token, unit); }
 
-  std::vector<std::string> source;        // S pieces
-  std::vector<std::string> written;       // T pieces
+  std::vector<std::string> source;        // S tokens
+  std::vector<std::string> written;       // T tokens
   std::vector<StateAttention> attention;  // of the decoder's top layer; empty without attention
-  Matrix handed;                          // R×D: what decoding begins with
+  Matrix handed;                          // R×D: initial vectors of decoding
   std::vector<std::string> handed_names;  // "layer 1, h"
-  std::vector<std::string> read_out;      // without attention: what is written of the source's first 1, 2, … S
-                                          // pieces, from the vectors that they leave
+  // without attention: the outputs decoded from the vectors after the source's first 1, 2, … S tokens
+  std::vector<std::string> read_out;
 
  private:
   float before(const Matrix& states, const Matrix& first, int token, int unit) const {

@@ -13,8 +13,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double hottest = 100;    // as good as uniform
-constexpr double rounding = 1e-9;  // of a sum of probabilities: it must not cost the nucleus a piece more
+constexpr double hottest = 100;    // practically uniform
+constexpr double rounding = 1e-9;  // tolerance of a sum of probabilities: rounding must not add a token to the nucleus
 
 std::size_t most_probable(std::span<const float> logits) {
   const float infinity = std::numeric_limits<float>::infinity();
@@ -34,7 +34,7 @@ void scale(std::vector<double>& probabilities, double total) {
 
 std::vector<double> softmax(std::span<const float> logits, std::size_t best, double temperature) {
   std::vector<double> probabilities(logits.size());
-  if (temperature == 0) {  // the limit
+  if (temperature == 0) {  // the limit T → 0
     probabilities[best] = 1;
     return probabilities;
   }
@@ -45,7 +45,7 @@ std::vector<double> softmax(std::span<const float> logits, std::size_t best, dou
   return probabilities;
 }
 
-// The ids of the `count` most probable pieces, most probable first.
+// The ids of the `count` most probable tokens, most probable first.
 std::vector<std::size_t> best_ids(const std::vector<double>& probabilities, std::size_t count) {
   std::vector<std::size_t> ids(probabilities.size());
   std::iota(ids.begin(), ids.end(), 0U);
@@ -63,7 +63,7 @@ void check(const SamplingOptions& options) {
   const auto refuse = [](const char* option, auto value, const char* allowed) {
     throw ConfigError(fmt::format("{} is {}, allowed: {}", option, value, allowed));
   };
-  // Written so that what is not a number is refused too.
+  // Written so that NaN is rejected too.
   if (!(options.temperature >= 0 && options.temperature <= hottest))
     refuse("temperature", options.temperature, "0 (always the most probable token) to 100");
   if (options.top_k < 0) refuse("top-k", options.top_k, "0 (all tokens) or more");
@@ -80,7 +80,7 @@ NextProbabilities next_probabilities(std::span<const float> logits, const Sampli
     return result;
   }
   const std::vector<std::size_t> ids = best_ids(result.before, std::min(top_k, logits.size()));
-  double left = 0;  // by top-k
+  double left = 0;  // total probability after top-k
   for (const std::size_t id : ids) left += result.before[id];
   const double wanted = options.top_p == 1 ? 1 : options.top_p * left * (1 - rounding);
   result.after.resize(logits.size());
@@ -103,7 +103,7 @@ int Sampler::draw(std::span<const float> logits) {
   const std::vector<double> probabilities = next_probabilities(logits, options_).after;
   const double u = static_cast<double>(random_() >> 11U) * 0x1p-53;
   double cumulative = 0;
-  std::size_t drawn = 0;  // ends as the last piece that is possible, should rounding leave the sum below u
+  std::size_t drawn = 0;  // the last possible token, in case rounding leaves the sum below u
   for (std::size_t id = 0; id < probabilities.size() && cumulative <= u; ++id) {
     if (probabilities[id] > 0) drawn = id;
     cumulative += probabilities[id];

@@ -14,7 +14,7 @@ double noam(const TrainingConfig& training, std::int64_t d_model, std::int64_t s
          std::min(std::pow(s, -0.5), s * std::pow(w, -1.5));
 }
 
-// After the warm-up; what is left of the steps is the cosine's half period.
+// The rate after warm-up; the remaining steps are half a period of the cosine.
 double cosine(const TrainingConfig& training, std::int64_t step) {
   if (step >= training.steps) return training.min_learning_rate;
   const double progress =

@@ -1,4 +1,4 @@
-// One word in many sentences, and what each layer makes of it: whether its senses come apart.
+// One word in many sentences, and its vectors after each layer: do its senses separate?
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// A sentence of the corpus with the word in it.
+// A corpus sentence that contains the word.
 struct Occurrence {
   std::string sentence;
   std::string translation;
@@ -28,15 +28,15 @@ struct SenseLayer {
 struct SenseResult {
   std::string word;
   std::int64_t step = 0;
-  std::string token;                // whose vectors these are: the word's last
-  int tokens = 1;                   // of the word
-  bool lowered = false;             // written small in some sentences, so that it is the same piece in all
-  std::string grouped_by;           // how the groups are told apart
-  std::vector<std::string> groups;  // senses, or output pieces
+  std::string token;                // the word's last token, whose vectors these are
+  int tokens = 1;                   // number of tokens of the word
+  bool lowered = false;             // lowercased in some sentences, so that it is the same token in all
+  std::string grouped_by;           // the criterion of the groups
+  std::vector<std::string> groups;  // senses, or output tokens
   std::vector<Occurrence> occurrences;
-  std::vector<SenseLayer> layers;        // in the order of the pass
-  std::vector<std::string> suggestions;  // words with several senses that the corpus knows
-  std::string problem;                   // why there is nothing, in one sentence; empty: there is
+  std::vector<SenseLayer> layers;        // in the order of the forward pass
+  std::vector<std::string> suggestions;  // words with several senses in the corpus
+  std::string problem;                   // why there is no result, in one sentence; empty: there is one
 };
 
 inline constexpr int most_occurrences = 240;

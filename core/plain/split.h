@@ -1,4 +1,4 @@
-// Lists written as text: "a, b, c".
+// Splits lists written as text: "a, b, c".
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace attnscope {
 
-// What stands between the marks; one part where there is none.
+// Returns the parts between the separators; one part if there is none.
 std::vector<std::string_view> split(std::string_view text, std::string_view mark);
 
-// What stands before the first mark and behind it; without one all of it, and nothing.
+// Returns the text before and after the first separator; without one the whole text and an empty one.
 std::pair<std::string_view, std::string_view> halves(std::string_view text, std::string_view mark);
 
 }  // namespace attnscope

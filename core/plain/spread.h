@@ -1,4 +1,4 @@
-// Some of many that stand for all.
+// A representative subset of many items.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// At most `most` of the items, spread evenly and always the same: files are often sorted, by length or otherwise, and
-// their beginning would not do.
+// Returns at most `most` items, evenly spread and deterministic. Files are often sorted, by length or otherwise, so
+// their beginning would be biased.
 template <typename Item>
 std::vector<Item> spread_evenly(const std::vector<Item>& items, std::size_t most) {
   const std::size_t count = std::min(most, items.size());

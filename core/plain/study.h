@@ -1,5 +1,5 @@
-// A study: long work over the model as it stands when the study begins. It is posted, done between updates while looks
-// and training go on, tells how far it is, can be taken back, and ends in one result that does not change any more.
+// A study: a long computation on the model as it is when the study starts. It runs between training steps while
+// inspections and training continue, reports progress, can be canceled, and ends in one immutable result.
 #pragma once
 
 #include <cstdint>
@@ -18,45 +18,45 @@
 
 namespace attnscope {
 
-// How well the test part of the corpus is translated (greedily) or, by a language model, predicted.
+// The quality of translations of the test part (greedy decoding), or of a language model's predictions on it.
 struct HeldOutStudy {};
 
-// The map of one embedding by exact t-SNE, of at most max_tsne_tokens: the most frequent ones.
+// An exact t-SNE of one embedding, limited to the max_tsne_tokens most frequent tokens.
 struct TsneStudy {
   EmbeddingMatrix matrix = EmbeddingMatrix::source;
   double perplexity = 30;
 };
 
-// Which heads, at which words, carry the difference between two sentences. No corrupted sentence: one of the corpus is
-// looked for.
+// The heads, and the words, that carry the difference between two sentences. Without a corrupted sentence, one is
+// searched in the corpus.
 struct CircuitStudy {
   ContrastQuestion question;
 };
 
-// The same over all pairs of the corpus that are like this one.
+// The same over all similar pairs of the corpus.
 struct CorpusCircuitStudy {
   ContrastQuestion question;
 };
 
-// What is written when a run is changed.
+// The output of a run under a change.
 struct TrialStudy {
   ContrastQuestion question;
   ChangedRun run;
 };
 
-// The parts of the circuit that was found for that question, over the steps whose weights were recorded.
+// The parts of the circuit found for that question, over the steps with recorded weights.
 struct FormationStudy {
   ContrastQuestion question;
   ContrastFacts facts;
   Circuit circuit;
 };
 
-// SweepQuestion: what every head and feed-forward does, by an exchange or along one path. ScoreQuestion: why a head
-// looks at a word. HeadsQuestion: what is lost without each head, and without more and more of them;
-// HeadsHistoryQuestion: the same at every step whose weights were recorded. AttributionQuestion: why a piece was
-// written. GradientQuestion: how far a written piece's loss reaches back. CostQuestion: what layers of the run's width
-// cost, by length. LengthQuestion: how well sources are translated by their length, beyond training too. OrderQuestion:
-// what is written of a sentence whose words are shuffled.
+// SweepQuestion: the effect of every head and feed-forward, by a swap or along one path. ScoreQuestion: why a head
+// attends to a word. HeadsQuestion: the loss without each head, and with more and more heads ablated;
+// HeadsHistoryQuestion: the same at every step with recorded weights. AttributionQuestion: why a token was generated.
+// GradientQuestion: how far a token's loss reaches back. CostQuestion: the cost by length of layers of the run's width.
+// LengthQuestion: translation quality by source length, also beyond training. OrderQuestion: the output for a sentence
+// with shuffled words.
 using StudyQuestion =
     std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy, FormationStudy, SweepQuestion,
                  ScoreQuestion, HeadsQuestion, HeadsHistoryQuestion, AttributionQuestion, GradientQuestion,
@@ -64,7 +64,7 @@ using StudyQuestion =
 
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
-  std::int64_t step = 0;  // optimizer updates that the weights have had
+  std::int64_t step = 0;  // optimizer steps of the weights
   std::variant<Evaluation, TextEvaluation, TsneMap, CircuitResult, CorpusCircuit, Trial, Formation, SweepResult,
                ScoreSplit, HeadsResult, HeadsHistory, AttributionResult, GradientResult, CostResult, LengthResult,
                OrderResult, TensorsResult>

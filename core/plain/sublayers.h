@@ -1,5 +1,4 @@
-// What every sublayer of a pass over one sentence does to every token's vector (§3.1: residual, layer norm,
-// feed-forward).
+// The effect of every sublayer on every token's vector in one forward pass (§3.1: residual, layer norm, feed-forward).
 #pragma once
 
 #include <vector>
@@ -17,8 +16,8 @@ struct SublayerEffect {
   std::vector<float> norm_in;     // ‖x‖ of each token, before the sublayer and its norm
   std::vector<float> norm_added;  // ‖Sublayer(·)‖
   std::vector<float> norm_out;    // ‖x‖ after residual and, in post-norm, layer norm
-  std::vector<float> cosine;      // between what came in and what goes out
-  Matrix active;                  // feed-forward: tokens × d_ff, after ReLU or GELU; else empty
+  std::vector<float> cosine;      // between the sublayer's input and output vectors
+  Matrix active;                  // feed-forward: tokens × d_ff, after ReLU or GELU; otherwise empty
 };
 
 }  // namespace attnscope

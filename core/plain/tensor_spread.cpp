@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double large_change = 0.1;  // of the weights, an update
+constexpr double large_change = 0.1;  // relative to the weights, per step
 
 }  // namespace
 
@@ -27,10 +27,10 @@ std::vector<std::string> findings(const TensorsResult& inspection) {
       not_finite(broken_gradients, "gradient of " + history.name, point.gradient);
       if (point.gradient.count > 0 && point.gradient.zeros == 1)
         silent.push_back(fmt::format("gradient of {}: 0 everywhere, so this tensor is not trained", history.name));
-      // Of a short sentence most units of a healthy layer are silent: only all of them tell something.
+      // In a short sentence most units of a healthy layer are silent: only a fully silent layer is a problem.
       if (histories == &inspection.activations && point.values.silent == 1)
         silent.push_back(fmt::format("{}: 0 for every token", history.name));
-      // Biases begin at nought: their first updates are all there is of them.
+      // Biases are initialized to zero, so their first steps are large relative to them.
       if (history.shape.size() > 1 && newest_change(history) > large_change)
         large.push_back(fmt::format("{}: one step changes it by {:.0f} %", history.name, 100 * newest_change(history)));
     }

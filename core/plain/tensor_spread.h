@@ -1,4 +1,4 @@
-// Any tensor of a model, seen from a distance: how its values are spread, and its gradient's, over the training.
+// Statistics of any tensor of a model: the distribution of its values and of its gradient over training.
 #pragma once
 
 #include <array>
@@ -9,22 +9,22 @@
 namespace attnscope {
 
 struct TensorsQuestion {
-  std::string text;  // whose activations are asked for; empty: of none
+  std::string text;  // the text whose activations are computed; empty: no activations
   bool operator==(const TensorsQuestion&) const = default;
 };
 
 inline constexpr std::array<double, 7> spread_levels = {0, 0.05, 0.25, 0.5, 0.75, 0.95, 1};
 
-// Shares are of all values, quantiles of the finite ones.
+// Shares refer to all values, quantiles to the finite ones.
 struct TensorSpread {
-  std::int64_t count = 0;                                // of values; 0: there is no such tensor
+  std::int64_t count = 0;                                // number of values; 0: no such tensor
   double norm = 0;                                       // Euclidean
   double mean = 0;                                       // of the finite ones
-  std::array<double, spread_levels.size()> quantiles{};  // at spread_levels: the least value first, the largest last
-  double zeros = 0;                                      // share that is exactly 0
+  std::array<double, spread_levels.size()> quantiles{};  // at spread_levels: minimum first, maximum last
+  double zeros = 0;                                      // share of exact zeros
   double not_finite = 0;                                 // share that is NaN or infinite
   double silent = 0;                                     // share of the columns that are 0 in every row
-  std::vector<float> histogram = {};                     // counts in as many equal bins from the least to the largest
+  std::vector<float> histogram = {};                     // counts in equal bins from the minimum to the maximum
   double least() const { return quantiles.front(); }
   double largest() const { return quantiles.back(); }
 };
@@ -32,29 +32,29 @@ struct TensorSpread {
 struct TensorPoint {
   std::int64_t step = 0;
   TensorSpread values;
-  TensorSpread gradient = {};  // of the loss of one batch of the validation part; none of an activation
-  double change = 0;           // ‖Δw‖ / ‖w‖ an update, since the point before; of the first point 0
+  TensorSpread gradient = {};  // of the loss on one validation batch; none for an activation
+  double change = 0;           // ‖Δw‖ / ‖w‖ per step, since the previous point; 0 for the first point
 };
 
 struct TensorHistory {
-  std::string name;  // as the model has it
+  std::string name;  // as in the model
   std::vector<std::int64_t> shape = {};
-  std::vector<TensorPoint> points = {};  // ascending; the last of the present weights
-  double last_update = 0;  // ‖Δw‖ / ‖w‖ of the newest update, from the optimizer's moments; 0: not known
+  std::vector<TensorPoint> points = {};  // ascending; the last with the present weights
+  double last_update = 0;  // ‖Δw‖ / ‖w‖ of the newest step, from the optimizer's moments; 0: unknown
 };
 
-// How much of itself an update changes a parameter by, as far as it is known.
+// The relative change of a parameter per step, as far as known.
 double newest_change(const TensorHistory& history);
 
 struct TensorsResult {
   TensorsQuestion question;
-  std::string no_gradients = {};                // why there are none, in one sentence; empty: there are
+  std::string no_gradients = {};                // why there are none, in one sentence; empty: there are some
   std::vector<TensorHistory> parameters = {};   // in the model's order
-  std::vector<TensorHistory> activations = {};  // in the order of the pass
+  std::vector<TensorHistory> activations = {};  // in the order of the forward pass
 };
 
-// What is wrong, a sentence each, worst first: numbers that are not finite, gradients that are nought, units that are
-// silent for the whole sentence, updates as large as a tenth of the weights. Of the newest point.
+// Describes problems of the newest point, one sentence each, worst first: non-finite values, zero gradients, units that
+// are silent for the whole sentence, steps as large as a tenth of the weights.
 std::vector<std::string> findings(const TensorsResult& inspection);
 
 }  // namespace attnscope

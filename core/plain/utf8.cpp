@@ -3,7 +3,7 @@
 namespace attnscope {
 namespace {
 
-// The length of the sequence at the start of `text`, 0 if there is none.
+// Returns the length of the sequence at the start of `text`, 0 if it is invalid.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);

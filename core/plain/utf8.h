@@ -5,8 +5,8 @@
 
 namespace attnscope {
 
-// The byte (from 0) at which the text is no longer UTF-8; nothing where all of it is. Refuses overlong forms,
-// surrogates and numbers above U+10FFFF (RFC 3629).
+// Returns the index of the first byte that is not valid UTF-8; nothing if all is valid. Rejects overlong forms,
+// surrogates and code points above U+10FFFF (RFC 3629).
 std::optional<std::size_t> utf8_fault(std::string_view text);
 
 }  // namespace attnscope

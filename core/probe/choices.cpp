@@ -12,7 +12,7 @@ constexpr std::int64_t num_candidates = 10;
 constexpr int ranks_a_decade = 12;
 constexpr const char* line_end = "\u23CE";  // ⏎
 
-// softmax(logits / temperature) before and after the cuts; a diverged model, whose logits are no numbers, cuts nothing.
+// softmax(logits / temperature) before and after truncation; a diverged model with non-finite logits is not truncated.
 NextProbabilities cut(std::span<const float> logits, const SamplingOptions& sampling) {
   try {
     return next_probabilities(logits, sampling);

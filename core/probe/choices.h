@@ -1,4 +1,4 @@
-// What a step's logits say: candidates, ranks, the reference's place among them.
+// Interprets one step's logits: candidates, ranks, the reference's rank.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-// A language model's </s> is a line's end and is shown as "⏎".
+// A language model's </s> is a line break and is shown as "⏎".
 Token token_of(int id, const Tokenizer& tokenizer, const ModelConfig& model);
 
 // One step's logits (V), on the CPU.
@@ -20,15 +20,15 @@ class Choice {
  public:
   Choice(const torch::Tensor& logits, const Tokenizer& tokenizer, const ModelConfig& model);
 
-  // The best candidates, and `given` among them even if it is not one of the best; then it is what was chosen.
+  // The best candidates, plus `given` even if it is not among them; `given` then counts as the chosen token.
   DecodingStep step(std::optional<int> given, const SamplingOptions& sampling) const;
 
   GoldStep gold(int id) const;
 
-  // The `count` most probable pieces, best first.
+  // The `count` most probable tokens, best first.
   std::vector<Guess> best(std::int64_t count) const;
 
-  // Probabilities of the pieces at these ranks, 1 the best.
+  // Probabilities of the tokens at these ranks; 1 is the best.
   std::vector<float> ranked(const std::vector<int>& ranks) const;
 
   int rank(int id) const;
@@ -44,7 +44,7 @@ class Choice {
   const ModelConfig& model_;
 };
 
-// 1 and `vocab_size` and between them ranks at equal distances on a logarithmic axis.
+// Ranks from 1 to `vocab_size`, evenly spaced on a logarithmic axis.
 std::vector<int> plotted_ranks(std::int64_t vocab_size);
 
 }  // namespace attnscope

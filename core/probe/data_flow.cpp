@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::int64_t shown_tokens = 24;  // of the vocabulary: columns of logits
+constexpr std::int64_t shown_tokens = 24;  // of the vocabulary: columns of the logits
 
 }  // namespace
 
@@ -26,7 +26,7 @@ DataFlow DataFlowBuilder::build() {
   return std::move(flow_);
 }
 
-// To what there is.
+// Limits the request to what exists.
 void DataFlowBuilder::settle() {
   FlowWanted& asked = flow_.asked;
   const ArchitectureColumn& column = plan_.column(asked.box.decoder);
@@ -102,7 +102,7 @@ int DataFlowBuilder::add_linear(int x, const std::string& result, const std::str
   return add(std::move(made), torch::linear(of(x), w, b));
 }
 
-// ---- from ids to x
+// ---- from ids to embeddings
 
 double DataFlowBuilder::embedding_factor() const {
   return config_.scaled_embeddings ? std::sqrt(static_cast<double>(config_.d_model)) : 1;
@@ -195,7 +195,8 @@ void DataFlowBuilder::add_positions() {
 void DataFlowBuilder::add_logits(bool shares) {
   const torch::Tensor features = pass_.features[0].detach();  // T×D
   const torch::Tensor logits = model_.logits(features);       // T×V
-  // The pieces that can be written are the output matrix's rows; a classifier's labels are the last of the vocabulary.
+  // The tokens that can be predicted are the output matrix's rows; a classifier's labels are at the end of the
+  // vocabulary.
   const std::int64_t first = config_.is_classifier() ? logits.size(1) - config_.num_classes : 0;
   const std::int64_t count = std::min(shown_tokens, logits.size(1) - first);
   const torch::Tensor best = std::get<1>(logits[flow_.asked.token].nan_to_num(-1e30).topk(count));

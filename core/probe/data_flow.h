@@ -1,4 +1,4 @@
-// The matrices that go through one box of the architecture, as a snapshot holds them.
+// The matrices that flow through one box of the architecture, for a snapshot.
 #pragma once
 
 #include "kernels/libtorch.h"
@@ -9,15 +9,16 @@
 
 namespace attnscope {
 
-// What there is of the pass that `whole` shows.
+// The available data of the pass that `whole` shows.
 struct FlowPass {
-  const Snapshot& whole;     // decoded to its end; with `inside` where an attention's box is wanted
-  const Inspection& record;  // of that pass, with its flow
+  const Snapshot& whole;     // fully decoded; with `inside` if an attention box is requested
+  const Inspection& record;  // of that pass, with its data flow
   const Memory& memory;      // undefined in a language model
-  torch::Tensor features;    // B×T×D, what the logits are made of
+  torch::Tensor features;    // B×T×D, the input of the output matrix
 };
 
-// `wanted` may ask for what is not there: the nearest is shown, or a problem told. The model stands still.
+// If `wanted` requests something that does not exist, the nearest is shown or a problem is reported. The model is
+// frozen.
 DataFlow data_flow_of(SequenceModel& model, const Tokenizer& tokenizer, const FlowWanted& wanted, const FlowPass& pass);
 
 }  // namespace attnscope

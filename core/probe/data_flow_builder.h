@@ -1,4 +1,4 @@
-// How the matrices of one box are put together: a member function a kind of box, in the file of its architecture.
+// Builds the matrices of one box: one member function per kind of box, in the file of its architecture.
 #pragma once
 
 #include <string>
@@ -36,17 +36,18 @@ class DataFlowBuilder {
   std::string stack() const { return decoder() ? "decoder" : "encoder"; }
   std::string layer_name() const { return fmt::format("{}.layers.{}.", stack(), flow_.asked.layer); }
   torch::Tensor parameter(const std::string& name) const { return parameters_[name].detach(); }
-  // Undefined where the model has none.
+  // Undefined if the model has no such parameter.
   torch::Tensor parameter_if_any(const std::string& name) const {
     const torch::Tensor* found = parameters_.find(name);
     return found ? found->detach() : torch::Tensor();
   }
 
-  // The next matrix; its index.
+  // Appends a matrix; returns its index.
   int add(FlowMatrix matrix, const torch::Tensor& values);
   int add_learned(const std::string& name, const std::string& help, const std::string& letters,
                   const torch::Tensor& values);
-  // x·W + b, for a parameter as PyTorch has it (O×I), whose bias may be undefined: the last of the matrices added.
+  // Appends x·W + b, for a parameter in PyTorch's layout (O×I) with optional bias; the result is the last matrix
+  // appended.
   int add_linear(int x, const std::string& result, const std::string& weight, const std::string& bias,
                  const torch::Tensor& w, const torch::Tensor& b, const std::string& letters);
   torch::Tensor of(int index) const { return tensors_[static_cast<std::size_t>(index)]; }
@@ -59,7 +60,7 @@ class DataFlowBuilder {
   void add_positions();
   const SublayerTensors* sublayer();
   void add_attention();
-  // Of distances from a query, from the first on: those to the left are negative.
+  // Labels of distances from a query, starting at `first`; negative distances are to the left.
   static std::vector<std::string> distance_labels(std::int64_t first, std::int64_t count);
   int add_distances(const std::string& name, const std::string& parameter_name);
   int add_scores_by_distance(int q, const std::string& module, double scale);
@@ -74,7 +75,7 @@ class DataFlowBuilder {
 
   // ---- recurrent networks
   struct Read {
-    torch::Tensor x, from_input, h, c;  // L×…; of one direction
+    torch::Tensor x, from_input, h, c;  // L×…; one direction
   };
   Cell cell(bool decoder, int layer, bool reverse) const;
   Read read(const Cell& cell, const torch::Tensor& x, CellState state, bool reverse) const;

@@ -1,4 +1,4 @@
-// Recurrent networks: a cell's gates, the attention of its states, and what the logits are made of.
+// Recurrent networks: a cell's gates, the attention of its states, and the input of the output matrix.
 #include <fmt/format.h>
 
 #include <string>
@@ -40,19 +40,19 @@ DataFlowBuilder::Read DataFlowBuilder::read(const Cell& cell, const torch::Tenso
   return read;
 }
 
-// T×D: of every step the mix of the encoder's states.
+// T×D: the attention-weighted sum of the encoder's states at every step.
 torch::Tensor DataFlowBuilder::contexts() const {
   return torch::mm(pass_.record.cross.front()[0][0], pass_.memory.states[0]).detach();
 }
 
-// L×I, what a layer reads.
+// L×I, the input of a layer.
 torch::Tensor DataFlowBuilder::input_of(bool decoder, int layer) const {
   if (layer > 0) return states_of(decoder, layer - 1);
   const torch::Tensor x = embedded(decoder);
   return decoder && config_.attention == "bahdanau" ? torch::cat({x, contexts()}, 1) : x;
 }
 
-// L×D, what a layer hands on.
+// L×D, the output of a layer.
 torch::Tensor DataFlowBuilder::states_of(bool decoder, int layer) const {
   std::vector<torch::Tensor> parts;
   for (int direction = 0; direction < directions(decoder); ++direction)
@@ -154,7 +154,7 @@ void DataFlowBuilder::add_attention_of_states() {
       contexts());
 }
 
-// Many to one; model/pooling.h has the papers.
+// Pooling of a classifier; papers in model/pooling.h.
 void DataFlowBuilder::add_pooling() {
   const std::vector<std::string> queries = tokens(), keys = texts_of(pass_.whole.source);
   const int h = add({.name = "h", .help = "Encoder states, one row per token.", .letters = "S×D", .row_labels = keys},

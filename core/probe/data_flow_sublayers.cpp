@@ -19,7 +19,7 @@ namespace {
 
 using Labels = std::vector<std::string>;
 
-constexpr std::int64_t shown_pads = 8;  // behind the sentence, as in a batch with a longer one
+constexpr std::int64_t shown_pads = 8;  // after the sentence, as in a batch with a longer one
 
 bool is_cross(FlowPart part) {
   return part == FlowPart::cross_attention || part == FlowPart::cross_norm;
@@ -37,13 +37,13 @@ const SublayerTensors* find_sublayer(const Inspection& record, bool decoder, int
   return found == record.sublayers.end() ? nullptr : &*found;
 }
 
-// μ and √(σ² + ε) of every row, N×2, as LayerNorm computes them.
+// μ and √(σ² + ε) of every row, N×2, as in LayerNorm.
 torch::Tensor moments_of(const torch::Tensor& x, double epsilon) {
   const torch::Tensor wide = x.to(torch::kFloat64);
   return torch::stack({wide.mean(1), (wide.var(1, false) + epsilon).sqrt()}, 1);
 }
 
-// √(mean of x² + ε) of every row, N×1, as RMSNorm computes it.
+// √(mean of x² + ε) of every row, N×1, as in RMSNorm.
 torch::Tensor root_mean_square(const torch::Tensor& x, double epsilon) {
   return (x.to(torch::kFloat64).square().mean(1, true) + epsilon).sqrt();
 }
@@ -78,7 +78,7 @@ const SublayerTensors* DataFlowBuilder::sublayer() {
   return flow;
 }
 
-// Of one head: from what its sublayer is given to what it gives.
+// One head, from its sublayer's input to its output.
 void DataFlowBuilder::add_attention() {
   const SublayerTensors* flow = sublayer();
   if (!flow || !pass_.whole.inside) return;
@@ -111,7 +111,7 @@ void DataFlowBuilder::add_attention() {
                   .row_labels = keys},
                  pass_.memory.states[0].detach());
   }
-  // Heads of keys and values may be fewer: each serves as many heads of queries.
+  // There may be fewer key-value heads than query heads; each serves several query heads.
   const int key_head = static_cast<int>(head.place.head * config_.key_heads() / config_.num_heads);
   const auto projected = [&](int from, int third, const char* letter) {
     const std::int64_t of_keys = config_.num_heads + (third - 1) * config_.key_heads() + key_head;
@@ -211,7 +211,7 @@ Labels DataFlowBuilder::distance_labels(std::int64_t first, std::int64_t count) 
   return labels;
 }
 
-// Shaw's vectors, 2k + 1 of them: the last are of keys k pieces on and farther (1803.02155 §3.2).
+// Shaw's vectors, 2k + 1 of them: the outer ones cover distances of k tokens and more (1803.02155 §3.2).
 int DataFlowBuilder::add_distances(const std::string& name, const std::string& parameter_name) {
   const torch::Tensor vectors = parameter(parameter_name);
   const char* const unseen =
@@ -225,7 +225,7 @@ int DataFlowBuilder::add_distances(const std::string& name, const std::string& p
   return added;
 }
 
-// Every query with every distance: what a key gets for standing there (1803.02155 §3.3).
+// The score of every query with every distance: a key's score for its relative position (1803.02155 §3.3).
 int DataFlowBuilder::add_scores_by_distance(int q, const std::string& module, double scale) {
   const int vectors = add_distances("a^K", module + "relative_k");
   return add({.name = scale == 1 ? "q·a^K" : "q·a^K ÷ √d",
@@ -239,7 +239,8 @@ int DataFlowBuilder::add_scores_by_distance(int q, const std::string& module, do
              torch::mm(of(q), of(vectors).t()) * scale);
 }
 
-// Σ_j w_ij (v_j + a^V_ij), the head: to the values the vectors, a distance at a time (1803.02155, equation 3).
+// Σ_j w_ij (v_j + a^V_ij), the head: adds the relative vectors to the values, one distance at a time (1803.02155,
+// equation 3).
 void DataFlowBuilder::add_mixed_distances(int values, int weights, const torch::Tensor& head,
                                           const std::string& module) {
   const Labels queries = at(weights).row_labels;
@@ -285,7 +286,7 @@ void DataFlowBuilder::add_feed_forward() {
     const torch::Tensor b = parameter_if_any(name + "bias");
     const int made = add_linear(from, result, number == 1 ? "W₁" : "W₂", number == 1 ? "b₁" : "b₂", w, b, letters);
     if (!flow_.asked.convolution) return made;
-    // N×I as 1×I×N: the pieces are the places a kernel of width 1 goes over.
+    // N×I as 1×I×N: a kernel of width 1 slides over the tokens.
     const torch::Tensor places = of(from).t().unsqueeze(0);
     const torch::Tensor convolved = torch::conv1d(places, w.unsqueeze(2), b)[0].t();
     at(made).op = FlowOp::convolved;
@@ -411,8 +412,8 @@ void DataFlowBuilder::add_last_norm() {
   add_batch_spread(x, padded_flow(Sublayer::feed_forward).out[0]);
 }
 
-// The same sublayer with padding behind the sentence, as in a batch with a longer one. The pieces' own rows are the
-// same, for padding is masked.
+// The same sublayer with padding after the sentence, as in a batch with a longer one. The rows of the real tokens are
+// unchanged, because padding is masked.
 SublayerTensors DataFlowBuilder::padded_flow(Sublayer sublayer) {
   const auto room = config_.max_length - static_cast<std::int64_t>(tokens(decoder()).size());
   std::vector<int> ids = ids_of(tokens(decoder()));

@@ -14,10 +14,10 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t most_kept = 3;  // the present, the one shown and an earlier one
+constexpr std::size_t most_kept = 3;  // the current step, the one shown and an earlier one
 constexpr int sampled_pairs = 2000;
 constexpr std::int64_t drawn_axes = 2;
-constexpr int near_apart = 7, far_apart = 8;  // of the words whose distances are shown, besides the chosen one
+constexpr int near_apart = 7, far_apart = 8;  // numbers of words next to the selected one
 
 std::shared_ptr<const EmbeddingMap> map_of(const Matrix& vectors, const std::vector<float>& norms) {
   auto map = std::make_shared<EmbeddingMap>();
@@ -43,12 +43,12 @@ std::string problem_of(const Matrix& vectors, std::int64_t step) {
       step);
 }
 
-// The nearest of them.
+// The nearest recorded step.
 std::int64_t nearest_step(const std::vector<std::int64_t>& steps, std::int64_t step) {
   return *std::ranges::min_element(steps, {}, [&](std::int64_t other) { return std::abs(other - step); });
 }
 
-// Frequent pieces that are far from the chosen one, so that near and far stand side by side.
+// Frequent tokens that are far from the selected one, to contrast near and far.
 std::vector<int> far_tokens(const Vocabulary& vocabulary, std::span<const int> near, std::span<const float> norms) {
   std::vector<int> by_count;
   for (int id = 4; id < static_cast<int>(vocabulary.tokens.size()); ++id) {

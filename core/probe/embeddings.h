@@ -1,4 +1,4 @@
-// Looks at the matrices that have a vector a piece: a map of them, neighbours, analogies.
+// Analyzes the matrices that have one vector per token: map, neighbors, analogies.
 #pragma once
 
 #include <cstdint>
@@ -13,34 +13,34 @@
 
 namespace attnscope {
 
-// Where the rows of a matrix come from.
+// The source of a matrix's rows.
 struct EmbeddingSource {
-  std::int64_t step = 0;                    // of the present weights
-  std::vector<std::int64_t> recorded = {};  // steps of which rows were kept, ascending
+  std::int64_t step = 0;                    // of the current weights
+  std::vector<std::int64_t> recorded = {};  // steps with recorded rows, ascending
   // V×D of a recorded step, float32 or float16.
   std::function<torch::Tensor(std::int64_t step, EmbeddingMatrix matrix)> rows_at = {};
 };
 
-// Keeps what it made of the newest steps looked at, so that another question about them costs little. Of one run's
-// vocabulary: throw it away with the run.
+// Caches its results for the newest steps, so that another question about them is cheap. It belongs to one run's
+// vocabulary: discard it with the run.
 class EmbeddingAnalyzer {
  public:
   explicit EmbeddingAnalyzer(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {}
 
-  // The same question about the same weights has the same answer, not a copy of it.
+  // The same question about the same weights returns the same object, not a copy.
   std::shared_ptr<const EmbeddingResult> inspect(const SequenceModel& model, const Tokenizer& tokenizer,
                                                     const EmbeddingsWanted& wanted, const EmbeddingSource& source);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
 
  private:
-  // A matrix at a step, and what does not depend on what is asked of it.
+  // A matrix at a step, and the results that do not depend on the question.
   struct Rows {
     EmbeddingMatrix matrix = EmbeddingMatrix::source;
     std::int64_t step = -1;
     Matrix vectors;
     std::vector<float> norms;
-    std::shared_ptr<const EmbeddingMap> map;  // made when it is wanted
+    std::shared_ptr<const EmbeddingMap> map;  // computed on demand
     std::string problem;
   };
 
@@ -57,10 +57,10 @@ class EmbeddingAnalyzer {
   EmbeddingsWanted last_wanted_;
 };
 
-// What is wrong with a word of which a single piece is wanted, as one sentence.
+// Returns a one-sentence problem if the word is not a single token.
 std::string token_problem(const Tokenizer& tokenizer, const std::string& word);
 
-// The rows' distances to each other, each to length 1: a sample, ascending.
+// A sample of the distances between rows normalized to length 1, ascending.
 std::vector<float> sampled_distances(const Matrix& vectors, const std::vector<float>& norms);
 
 }  // namespace attnscope

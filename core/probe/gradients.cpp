@@ -11,13 +11,13 @@
 namespace attnscope {
 namespace {
 
-// …×D → the norm of every row; zeros where nothing came back.
+// …×D → the norm of every row; zeros if there is no gradient.
 torch::Tensor row_norms(const torch::Tensor& value) {
   const torch::Tensor gradient = value.grad();
   return gradient.defined() ? gradient.norm(2, -1) : torch::zeros(value.sizes().slice(0, value.dim() - 1));
 }
 
-// Of one layer's cells, both directions together: L.
+// For one layer's cells, both directions combined: L.
 torch::Tensor cell_norms(const std::vector<std::vector<CellState>>& cells, std::size_t layer, std::size_t directions) {
   std::vector<torch::Tensor> squares;
   for (std::size_t direction = 0; direction < directions; ++direction) {

@@ -8,12 +8,13 @@
 
 namespace attnscope {
 
-// The gradients of one pass at −log p of target_out[output], all before it given; source and targets: one sentence's
-// ids, no source for a language model. The model stands still. `encoder.pieces` and `decoder.pieces` are left empty.
+// The gradients of one pass for the loss −log p of target_out[output], with all earlier tokens given; source and
+// targets: one sentence's ids, no source for a language model. The model is frozen. `encoder.tokens` and
+// `decoder.tokens` are left empty.
 PassGradients gradients_of(SequenceModel& model, const std::vector<int>& source, const std::vector<int>& target_in,
                            int wanted_id, const Interventions& interventions);
 
-// Of what the model itself writes. `progress` may throw.
+// For the model's own output. `progress` may throw.
 GradientResult inspect_gradients(SequenceModel& model, const Tokenizer& tokenizer, const GradientQuestion& question,
                                  const FractionCallback& progress);
 

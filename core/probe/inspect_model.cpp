@@ -16,9 +16,9 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t max_bytes_per_token = 64;  // SentencePiece's pieces have at most 16 characters
+constexpr std::size_t max_bytes_per_token = 64;  // SentencePiece's tokens have at most 16 characters
 
-// Which part of a text that is too long is looked at.
+// The part of an overlong text that is inspected.
 enum class Keep { beginning, end };
 
 std::shared_ptr<const std::vector<PositionTable>> position_tables(SequenceModel& model) {
@@ -29,7 +29,7 @@ std::shared_ptr<const std::vector<PositionTable>> position_tables(SequenceModel&
 }
 
 std::string_view bounded_text(std::string_view text, std::size_t room, Keep keep, bool& truncated) {
-  // What cannot fit is not even cut into pieces: SentencePiece takes quadratic time over unknown characters.
+  // Text that cannot fit is cut before tokenization: SentencePiece takes quadratic time on unknown characters.
   const std::size_t most = room * max_bytes_per_token;
   if (text.size() <= most) return text;
   truncated = true;
@@ -39,7 +39,7 @@ std::string_view bounded_text(std::string_view text, std::size_t room, Keep keep
   return keep == Keep::beginning ? text.substr(0, cut) : text.substr(cut);
 }
 
-// At most `room` pieces; `truncated` is set when some are cut off.
+// At most `room` tokens; `truncated` is set if some are cut off.
 std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view text, Side side, std::int64_t room,
                                   Keep keep, bool& truncated) {
   const auto most = static_cast<std::size_t>(room);
@@ -51,7 +51,7 @@ std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view t
   return {tokens.begin() + cut, tokens.end()};
 }
 
-// With ids for the pieces that were typed; what names no piece changes nothing.
+// Resolves typed tokens to ids; texts that match no token have no effect.
 Interventions resolved(Interventions interventions, const Tokenizer& tokenizer) {
   for (ReplacedToken& replaced : interventions.replaced) {
     if (replaced.id >= 0) continue;
@@ -63,7 +63,7 @@ Interventions resolved(Interventions interventions, const Tokenizer& tokenizer) 
   return interventions;
 }
 
-// The head whose numbers are asked for, or belong to the box of the data flow that is.
+// The head whose tensors are requested, directly or through a box of the data flow.
 std::optional<HeadPlace> wanted_head(const Probe& probe, const ModelConfig& model) {
   if (probe.inside && probe.inside->head >= 0 && probe.inside->head < model.num_heads) return probe.inside;
   if (!probe.data_flow) return std::nullopt;
@@ -77,15 +77,15 @@ std::optional<HeadPlace> wanted_head(const Probe& probe, const ModelConfig& mode
                    clamped(layer, 0, layers - 1), clamped(head, 0, static_cast<int>(model.num_heads) - 1)};
 }
 
-// What the decoder reads and writes, before any of it is known to the model.
+// The decoder's inputs and outputs that are fixed before decoding.
 struct Course {
-  std::vector<Token> inputs;  // known from the start; at least one
-  std::vector<Token> given;   // outputs to follow instead of the model's own; the inputs' successors and maybe more
-  std::int64_t limit = 0;     // inputs at most
-  bool ends = true;           // at </s>
+  std::vector<Token> inputs;  // known in advance; at least one
+  std::vector<Token> given;   // outputs to follow instead of the model's own: the inputs' successors and possibly more
+  std::int64_t limit = 0;     // maximum number of inputs
+  bool ends = true;           // stop at </s>
 };
 
-// One look, stage after stage; the snapshot grows.
+// One inspection, stage by stage; extends the snapshot.
 class SnapshotBuilder {
  public:
   SnapshotBuilder(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const YieldCallback& yield)
@@ -101,14 +101,14 @@ class SnapshotBuilder {
 
   Snapshot snapshot;
 
-  // The pieces, the course of the decoder, and the encoder's part.
+  // The tokens, the decoder's course, and the encoder's part.
   void begin();
 
-  // What should be written, as far as anybody knows; before decode().
+  // The reference output, if known; call before decode().
   void set_gold(std::vector<Token> gold) { gold_ = std::move(gold); }
   std::vector<Token> reference() const;
 
-  // The outputs, and every map.
+  // The outputs, and all maps.
   void decode();
 
  private:
@@ -155,7 +155,7 @@ void SnapshotBuilder::begin() {
   snapshot.forced = course_.given.size();
 }
 
-// Up to the end that it may have itself.
+// Up to its own end token.
 std::vector<Token> SnapshotBuilder::prefix(std::int64_t room) {
   std::vector<Token> tokens;
   if (!probe_.prefix.empty())
@@ -187,7 +187,7 @@ Course SnapshotBuilder::translation() {
   return course;
 }
 
-// The prompt's end matters most to what follows, so that is what is kept, with room for what is written.
+// The end of the prompt matters most for the continuation, so it is retained, with room for the output.
 Course SnapshotBuilder::continuation() {
   const std::int64_t context = longest();
   const std::int64_t room_to_write = std::min(longest_continuation, context / 2);
@@ -199,7 +199,7 @@ Course SnapshotBuilder::continuation() {
     course.inputs.insert(course.inputs.begin(), token_of(opening, tokenizer_, config()));
   if (course.inputs.empty()) course.inputs.push_back(end());
   const std::size_t typed = course.inputs.size();
-  snapshot.target_in = course.inputs;  // the prompt alone, as reference() asks for it
+  snapshot.target_in = course.inputs;  // only the prompt, as reference() expects
   snapshot.forced = typed - 1;
   const std::vector<Token> steered =
       probe_.follow_reference ? reference() : prefix(context - static_cast<std::int64_t>(typed));
@@ -212,7 +212,7 @@ Course SnapshotBuilder::continuation() {
   return course;
 }
 
-// Whole, with </s>; of a language model as much as its context takes after the prompt.
+// The complete reference with </s>; in a language model as much as the context holds after the prompt.
 std::vector<Token> SnapshotBuilder::reference() const {
   if (probe_.reference.empty() && !probe_.follow_reference) return {};
   bool cut = false;
@@ -225,7 +225,7 @@ std::vector<Token> SnapshotBuilder::reference() const {
 
 void SnapshotBuilder::decode() {
   follow();
-  // The decoder is causal: one pass over the whole output holds every step's rows.
+  // The decoder is causal, so one pass over the whole output gives every step's rows.
   const torch::Tensor features =
       model_.decode(ids_tensor(ids_of(snapshot.target_in), model_.device()), memory_, nullptr, &record_);
   snapshot.decoder = to_maps(record_.decoder);
@@ -243,7 +243,7 @@ void SnapshotBuilder::decode() {
   follow_gold();
 }
 
-// Lets the decoder write: all known inputs in one pass, from then on one piece at a time.
+// Decodes: all known inputs in one pass, then one token at a time.
 void SnapshotBuilder::follow() {
   DecoderCache cache;
   std::vector<Token> block = course_.inputs;
@@ -272,7 +272,7 @@ void SnapshotBuilder::follow() {
   snapshot.stopped_at_limit = !ended && !config().is_classifier();
 }
 
-// What the decoder thinks of every piece of the gold output when it is given those before it.
+// The decoder's probability of every reference token, given the preceding ones (teacher forcing).
 void SnapshotBuilder::follow_gold() {
   if (gold_.empty()) return;
   std::vector<int> inputs = config().is_language_model() ? ids_of(snapshot.typed()) : std::vector{special().start};
@@ -292,7 +292,7 @@ void SnapshotBuilder::keep_inside() {
   if (record_.head) snapshot.inside = to_head_inside(*record_.head, *record_.head_wanted);
 }
 
-// After a prompt, only what follows it.
+// After a prompt, only the continuation.
 std::string SnapshotBuilder::written_text() const {
   if (!config().is_language_model()) return tokenizer_.decode(ids_of(snapshot.target_out));
   const std::vector<int> prompt = ids_of(snapshot.typed());
@@ -301,7 +301,7 @@ std::string SnapshotBuilder::written_text() const {
   return continued_text(tokenizer_, prompt, written);
 }
 
-// The same question to the model as it is.
+// The same probe on the unmodified model.
 std::shared_ptr<const Snapshot> original_snapshot(SequenceModel& model, const Tokenizer& tokenizer, Probe probe,
                                                   const YieldCallback& yield) {
   probe.interventions = {};
@@ -315,7 +315,7 @@ std::shared_ptr<const Snapshot> original_snapshot(SequenceModel& model, const To
   return whole;
 }
 
-// What was written, not typed.
+// The generated tokens, without the typed ones.
 std::vector<Token> written(const Snapshot& whole) {
   return {whole.target_out.begin() + whole.first_output(), whole.target_out.end()};
 }

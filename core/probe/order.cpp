@@ -29,7 +29,7 @@ class OrderReader {
   OrderReader(SequenceModel& model, const Tokenizer& tokenizer, const YieldCallback& yield)
       : model_(model), tokenizer_(tokenizer), yield_(yield) {}
 
-  // What is written of the text, and how probable `expected` is; nothing expected: what is written.
+  // Decodes the text and computes the probability of `expected`; if that is empty, it is set to the output.
   OrderReading read(const std::string& text, const Interventions& interventions, std::vector<int>& expected) {
     Snapshot whole;
     inspect_model(
@@ -68,7 +68,7 @@ std::string problem_of(const ModelConfig& model, const std::string& text) {
 std::vector<std::string> shuffled_words(const std::string& text, std::int64_t count, std::int64_t seed) {
   std::vector<std::string> words = words_of(text), orders = {joined(words)};
   Random random(seed);
-  // A few words have few orders: what is drawn again and again is all there is.
+  // A few words have few orders: repeated duplicates mean that all have been found.
   for (std::int64_t tries = 0; tries < 20 * count && std::ssize(orders) < count; ++tries) {
     random.shuffle(words);
     const std::string order = joined(words);

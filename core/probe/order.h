@@ -1,4 +1,4 @@
-// The words of a sentence in other orders, and what a model writes of each.
+// The words of a sentence in other orders, and the model's output for each.
 #pragma once
 
 #include "model/model.h"
@@ -8,10 +8,10 @@
 
 namespace attnscope {
 
-// The words of the text in up to `count` orders, its own first; none twice.
+// The words of the text in up to `count` distinct orders, the original first.
 std::vector<std::string> shuffled_words(const std::string& text, std::int64_t count, std::int64_t seed);
 
-// What there is to say against it stands in OrderResult::problem. The model must stand still.
+// Obstacles are reported in OrderResult::problem. The model must be frozen.
 OrderResult compare_orders(SequenceModel& model, const Tokenizer& tokenizer, const OrderQuestion& question,
                            const FractionCallback& progress);
 

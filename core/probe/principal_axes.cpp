@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double rounding = 1e-6;  // of the rows' norm: what is left of equal ones, less their mean
+constexpr double rounding = 1e-6;  // relative to the rows' norm: what centering leaves of equal rows
 
 }  // namespace
 
@@ -19,7 +19,7 @@ PrincipalAxes principal_axes(const torch::Tensor& rows, std::int64_t count) {
   if (num_axes == 0) return {to_matrix(points), {}};
   const torch::Tensor given = rows.detach().to(torch::kCPU, torch::kFloat32);
   const torch::Tensor centred = given - given.mean(0);  // N×D
-  // By the covariance: N is large where this takes long, D is not.
+  // Via the covariance: in slow cases N is large, but not D.
   const auto [values, vectors] = torch::linalg_eigh(centred.t().mm(centred).to(torch::kFloat64));  // ascending
   const torch::Tensor variances = values.flip({0}).clamp_min(0).slice(0, 0, num_axes);
   const double total = variances.sum().item<double>();

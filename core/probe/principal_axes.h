@@ -1,4 +1,4 @@
-// Principal component analysis: the directions in which vectors differ most.
+// Principal component analysis: the directions of largest variance.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 namespace attnscope {
 
 struct PrincipalAxes {
-  Matrix points;              // N×count: the rows, less their mean, along the first axes
-  std::vector<float> shares;  // of the whole variance, by axis: the largest first, min(N, D) of them; all 0 of none
+  Matrix points;              // N×count: the centered rows, projected on the first axes
+  std::vector<float> shares;  // min(N, D) fractions of the total variance, largest first; all 0 if it is 0
 };
 
-// Of the rows of N×D; all of them are finite. An axis points to where its largest component is positive. Where there
-// are fewer axes than `count`, or nothing differs by more than rounding, the rest of the points is zero.
+// Analyzes the rows of N×D, which must be finite. Each axis is oriented so that its largest component is positive. If
+// there are fewer axes than `count`, or the rows differ only by rounding, the remaining coordinates are zero.
 PrincipalAxes principal_axes(const torch::Tensor& rows, std::int64_t count);
 
 }  // namespace attnscope

@@ -94,7 +94,7 @@ class Finder {
 
   Token token(int id) const { return token_of(id, tokenizer_, model_.config()); }
 
-  // What one pass over the whole output says of every step: ranks, and every layer's own guesses.
+  // The ranks of every step, and every layer's guesses (logit lens), from one pass over the whole output.
   void add_steps(Decodings& found) {
     if (yield_) yield_();
     Inspection record{.interventions = search_.interventions, .hidden_wanted = true};
@@ -145,7 +145,7 @@ class Finder {
     return made;
   }
 
-  // What names the rows of a look's maps: a language model's inputs; else what was written after reading them.
+  // Ids that label the rows of the maps: a language model's inputs; otherwise the tokens generated from them.
   std::vector<int> rows_of(std::vector<int> inputs, const Hypothesis& hypothesis) const {
     if (model_.config().is_language_model() || (!hypothesis.finished && hypothesis.ids.empty())) return inputs;
     inputs.erase(inputs.begin());
@@ -192,7 +192,7 @@ HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& sour
   const bool language_model = model.config().is_language_model();
   std::vector<int> inputs = language_model ? ids_of(source) : std::vector<int>{model.config().special().start};
   inputs.insert(inputs.end(), hypothesis.ids.begin(), hypothesis.ids.end());
-  if (!hypothesis.finished && !hypothesis.ids.empty()) inputs.pop_back();  // nothing was written after it
+  if (!hypothesis.finished && !hypothesis.ids.empty()) inputs.pop_back();  // no token follows it
   const auto most = static_cast<std::size_t>(longest_inspection(model.config()));
   if (inputs.size() > most) inputs.erase(inputs.begin(), inputs.end() - static_cast<std::ptrdiff_t>(most));
 

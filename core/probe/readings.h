@@ -1,4 +1,4 @@
-// The outputs that a sentence can have, side by side.
+// The alternative outputs for a sentence.
 #pragma once
 
 #include <vector>
@@ -15,27 +15,28 @@
 
 namespace attnscope {
 
-inline constexpr std::int64_t longest_continuation = 48;  // pieces written after a prompt
+inline constexpr std::int64_t longest_continuation = 48;  // tokens generated after a prompt
 
-// Pieces that may be written after this many of source or prompt, a steered prefix of `prefix` pieces among them.
+// The number of tokens that may be generated after this many source or prompt tokens, including a forced prefix of
+// `prefix` tokens.
 std::int64_t writing_limit(const ModelConfig& model, std::size_t typed, std::size_t prefix);
 
-// For what `whole` shows, which was decoded to its end: beam, samples, lens and the rest. With `whole.interventions`
-// made to the model. `breathe` is called at every decoded piece of each, and may throw to abandon them.
+// For the fully decoded snapshot `whole`: beam, samples, logit lens and the rest, with `whole.interventions` applied.
+// `yield` is called at every decoded token of each, and may throw to cancel.
 Decodings find_decodings(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const Snapshot& whole,
                          const YieldCallback& yield);
 
-// ---- what one hypothesis of a search attended to
+// ---- attention of one hypothesis of a search
 
 struct HypothesisAttention {
-  std::vector<int> queries;  // ids of the decoder's inputs; row t of a map is the step that read queries[t]
-  std::vector<int> keys;     // ids of what is attended to
-  AttentionMaps maps;        // none where the model has no such attention
+  std::vector<int> queries;  // ids of the decoder's inputs; row t of a map belongs to the step with input queries[t]
+  std::vector<int> keys;     // ids of the keys
+  AttentionMaps maps;        // empty if the model has no such attention
 };
 
-// Cross-attention: the source is the keys. A language model has self-attention alone: queries and keys are prompt and
-// continuation, the newest longest_inspection of them. source: int64 1×S, as the search was given it; `interventions`,
-// where given, are made to the model.
+// With cross-attention, the source tokens are the keys. A language model has only self-attention: queries and keys are
+// prompt and continuation, the newest longest_inspection tokens. source: int64 1×S, as given to the search;
+// `interventions`, if not null, are applied.
 HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& source, const Hypothesis& hypothesis,
                                  const Interventions* interventions = nullptr);
 

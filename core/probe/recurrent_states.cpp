@@ -20,7 +20,7 @@ struct GateName {
   const char* symbol;
 };
 
-// In the order of torch::nn.
+// In torch::nn's order.
 std::vector<GateName> gate_names(CellKind kind) {
   switch (kind) {
     case CellKind::rnn:
@@ -78,17 +78,17 @@ class CellAttention {
     return cells[static_cast<std::size_t>(layer * directions() + direction)];
   }
 
-  // L×H of what is picked of every state.
+  // L×H: the selected member of every state.
   static torch::Tensor stacked(const std::vector<CellState>& states, torch::Tensor CellState::*what) {
     std::vector<torch::Tensor> rows;
     for (const CellState& state : states) rows.push_back(state.*what);
     return torch::cat(rows);
   }
 
-  // T×D, what attention brings to every step.
+  // T×D, the attention output at every step.
   torch::Tensor contexts() const { return torch::mm(record_.cross.front()[0][0], memory_.states[0]); }
 
-  // L×I, what the layer reads.
+  // L×I, the layer's input.
   torch::Tensor input() const {
     const auto& [decoder, layer, reverse] = inspection_.asked;
     if (layer > 0) {
@@ -102,7 +102,7 @@ class CellAttention {
     return decoder && config_.attention == "bahdanau" ? torch::cat({x, contexts()}, 1) : x;
   }
 
-  // Before the first piece that is read.
+  // The state before the first input token.
   CellState first(std::int64_t hidden) const {
     if (inspection_.asked.decoder)
       return states_of(kind(), memory_.last)[static_cast<std::size_t>(inspection_.asked.layer)];
@@ -129,7 +129,7 @@ class CellAttention {
     const auto from_state = torch::linear(before, cell.weight_hh, cell.bias_hh).chunk(count, 1);
     std::vector<torch::Tensor> values;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const bool is_new = kind() == CellKind::gru && i == 2;  // the reset gate says how much of the state goes in
+      const bool is_new = kind() == CellKind::gru && i == 2;  // the reset gate scales the state's contribution
       const bool is_tanh = is_new || kind() == CellKind::rnn || (kind() == CellKind::lstm && i == 2);
       const torch::Tensor sum = from_input[i] + (is_new ? values[0] * from_state[i] : from_state[i]);
       values.push_back(is_tanh ? torch::tanh(sum) : torch::sigmoid(sum));
@@ -193,7 +193,7 @@ class CellAttention {
   RecurrentStates inspection_;
 };
 
-// What is written of the first 1, 2, … S pieces of the source: all that the vectors left after them hold.
+// The outputs for the first 1, 2, … S source tokens: everything that the states after them encode.
 std::vector<std::string> read_out(SequenceModel& model, const Tokenizer& tokenizer, const Snapshot& whole,
                                   const YieldCallback& yield) {
   const std::vector<int> ids = ids_of(whole.source);

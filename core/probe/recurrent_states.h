@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-// `whole` was decoded to its end. The model is a recurrent one and stands still; `breathe` is called between pieces.
+// `whole` must be fully decoded. The model is recurrent and frozen; `yield` is called between tokens.
 RecurrentStates inspect_cells(SequenceModel& model, const Tokenizer& tokenizer, const RecurrentWanted& wanted,
                               const Snapshot& whole, const YieldCallback& yield);
 

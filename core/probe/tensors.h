@@ -22,9 +22,9 @@ Matrix to_matrix(const torch::Tensor& tensor);
 // Any shape → its values, row by row.
 std::vector<float> to_values(const torch::Tensor& tensor);
 
-// ---- what an Inspection kept of the inside of a pass over one sentence (B = 1)
+// ---- contents of an Inspection of a pass over one sentence (B = 1)
 
-// The head at `place`, whose sublayer's numbers are `tensors`.
+// The head at `place`, whose sublayer's tensors are `tensors`.
 HeadInside to_head_inside(const HeadTensors& tensors, const HeadPlace& place);
 
 std::vector<SublayerEffect> to_effects(const std::vector<SublayerTensors>& sublayers);

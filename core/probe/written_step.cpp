@@ -16,7 +16,7 @@ bool is_glyph(const std::string& token) {
                              [](char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; });
 }
 
-// The end of what is written is the surest and the least telling of all: it comes last only where nothing else is.
+// The end token is the most certain and least informative one: it is selected only if there is nothing else.
 int last_word(const std::vector<std::string>& written, bool ended) {
   int at = static_cast<int>(written.size()) - (ended && written.size() > 1 ? 2 : 1);
   const int before_end = at;

@@ -1,4 +1,4 @@
-// One piece that a model writes of a text, and all that it had read by then.
+// One token that a model generates for a text, with all tokens that it depends on.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 namespace attnscope {
 
 struct WrittenStep {
-  std::vector<std::string> written;  // by the model, greedily; none: then the rest is empty too
-  int output = 0;                    // which of them is meant
+  std::vector<std::string> written;  // generated greedily; empty: then the rest is empty too
+  int output = 0;                    // index in it of the selected token
   int token = 0;                     // its id
-  std::vector<Token> source;         // none in a language model
+  std::vector<Token> source;         // empty in a language model
   std::vector<Token> read;           // the decoder's input up to the step
 };
 
-// output: which of the pieces written; −1: the last that is more than a sign. `breathe` may throw.
+// output: index of the generated token; −1: the last one that is more than punctuation. `yield` may throw.
 WrittenStep written_step(SequenceModel& model, const Tokenizer& tokenizer, const std::string& text, int output,
                          const YieldCallback& yield);
 

@@ -1,4 +1,4 @@
-// Where a station is.
+// The address of a server.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,11 @@ class AddressError : public Error {
   using Error::Error;
 };
 
-// "PORT", "HOST:PORT" or "[IPv6]:PORT"; without a host this machine alone. Throws AddressError, which quotes the text.
+// Parses "PORT", "HOST:PORT" or "[IPv6]:PORT"; without a host the address is local only. Throws AddressError, which
+// quotes the text.
 RemoteAddress remote_address(std::string_view text);
 
-// As remote_address reads it.
+// In the format read by remote_address.
 std::string address_text(const RemoteAddress& address);
 
 }  // namespace attnscope

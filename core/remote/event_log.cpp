@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// What can be told at once, and elsewhere: paths mean nothing there.
+// The part that can be sent at once, without paths, which mean nothing to a client.
 RunOpened without_history(const RunOpened& opened) {
   RunOpened told = opened;
   told.folder.clear();

@@ -1,4 +1,4 @@
-// What happened to the run since it was opened, for whoever comes later: every event has a number of its own.
+// The events of the run since it was opened, numbered, for clients that connect later.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace attnscope {
 
-// Grows with the run's curves. Frames are those that a History keeps: what it lets go is told no more.
+// Grows with the run's curves. Frames are those of the History: removed ones are no longer sent.
 class EventLog {
  public:
-  // Takes the events that none may miss, without paths of this machine; false for one of the moment. RunOpened begins
-  // the log anew, numbers go on; its points and frames become events of their own, so that none is large.
+  // Records the events that every client must receive, without local paths; returns false for transient ones. RunOpened
+  // restarts the log, but numbers continue. Its points and frames become separate events, so that all are small.
   bool record(const Event& event);
 
   std::uint64_t first() const { return first_; }
   std::uint64_t end() const { return first_ + entries_.size(); }
 
-  // The LoggedEvent of that number, in first()…end(), as wire_bytes has it; empty: a frame that was let go.
+  // Returns the LoggedEvent of that number, in first()…end(), encoded by wire_bytes; empty: a removed frame.
   std::string packet(std::uint64_t number) const;
 
  private:
   struct Entry {
     std::string packet = {};
-    std::weak_ptr<const Snapshot> frame = {};  // instead
-    bool of_other = false;                     // it is
+    std::weak_ptr<const Snapshot> frame = {};  // used instead for a frame
+    bool of_other = false;                     // the frame belongs to the other run
   };
 
   bool take(const RunOpened& opened);

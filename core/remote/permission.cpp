@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// What is asked takes time of training, some of it without a breath: as much as a window asks, and not much more.
+// Requests take time from training, some without yielding: the limit is about what a window asks for.
 constexpr double longest_cost_seconds = 120;
 constexpr double most_cost_megabytes = 1024;
 constexpr std::int64_t most_pairs_a_length = 5000;
@@ -61,7 +61,7 @@ struct IsBounded {
   bool operator()(const HeadsHistoryQuestion&) const { return true; }
 };
 
-// Its sentences are cut before they are read.
+// The text is truncated before tokenization.
 bool is_bounded(const Probe& probe) {
   return is_short(probe.senses) && std::ranges::all_of(probe.interventions.replaced, is_short, &ReplacedToken::text);
 }

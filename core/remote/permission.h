@@ -1,4 +1,4 @@
-// What a watcher elsewhere may have done.
+// The permissions of a remote client.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// Why the command is not obeyed; nothing: it is. Looks and studies always are, within bounds; what trains or pauses the
-// run only with `control`; never what names files here or puts another run in the place of this one.
+// Returns why the command is refused; nothing: it is allowed. Probes and studies are always allowed within limits.
+// Training and pausing need `control`. Commands that name local files or replace the run are never allowed.
 std::optional<Message> refusal(const Command& command, bool control);
 
 }  // namespace attnscope

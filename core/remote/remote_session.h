@@ -1,4 +1,4 @@
-// A window's conversation with a training elsewhere, to which it is attached.
+// A window's conversation with a remote training session.
 #pragma once
 
 #include <functional>
@@ -10,22 +10,22 @@
 
 namespace attnscope {
 
-// How it stands to the training elsewhere.
+// The state of the connection to the remote session.
 struct Attachment {
   enum class Line { connecting, there, lost, refused };
 
   std::string to = {};  // "HOST:PORT"
   Line line = Line::connecting;
-  std::string why = {};  // lost, refused
-  bool control = false;  // the window may train, pause and change what is live
+  std::string why = {};  // reason if lost or refused
+  bool control = false;  // the window may train, pause and change live fields
 };
 
-// Connects by itself, again and again, and asks anew what it last asked; no metric is missed meanwhile, nor told twice.
-// Files are of this machine: what the window wants listed, read and written is done here.
+// Reconnects automatically and repeats its last probe; no metric is lost or duplicated. Files are local: the window's
+// directory listings, reads and writes are done here.
 class RemoteSession final : public Conversation {
  public:
-  // `wake` is called on a thread of its own, whenever there is something new to poll. Throws std::runtime_error where
-  // the program was built without networking.
+  // `wake` is called on a separate thread whenever there is something new to poll. Throws std::runtime_error if the
+  // program was built without networking.
   RemoteSession(RemoteAddress server, std::string token, std::function<void()> wake = {});
   ~RemoteSession() override;
 
@@ -33,8 +33,8 @@ class RemoteSession final : public Conversation {
   News poll() override;
   News end() override;
 
-  // As it is now. The window is told of it in the device of its Status, in Progress while it connects first, and in a
-  // Message where it may not watch.
+  // The present state. The window also gets it from the device of its Status, from Progress during the first
+  // connection, and from a Message if access is refused.
   Attachment attachment() const;
 
  private:

@@ -1,4 +1,4 @@
-// Lets windows elsewhere watch a session, over TCP: a thread of its own, which never makes the session wait.
+// Lets remote windows watch a session over TCP, on a thread of its own that never blocks the session.
 #pragma once
 
 #include <memory>
@@ -11,36 +11,36 @@
 namespace attnscope {
 
 struct ServerOptions {
-  RemoteAddress address = {};  // port 0: a free one
-  std::string token = {};      // that a watcher must have; empty: none is asked for
-  bool control = false;        // watchers may train, pause, step, pin and change what is live
+  RemoteAddress address = {};  // port 0: any free one
+  std::string token = {};      // required from clients; empty: none is required
+  bool control = false;        // clients may train, pause, step, pin and change live fields
 };
 
-// For an address as remote_address reads it: where others can reach it a token is asked for, that of the environment or
-// a new one. Throws AddressError, ConfigError, and std::runtime_error if there is no such host.
+// Options for an address in the format of remote_address. An address that others can reach requires a token: from the
+// environment, or a new one. Throws AddressError, ConfigError, and std::runtime_error if the host is unknown.
 ServerOptions guarded_server(const std::string& address, bool control);
 
 inline constexpr std::size_t max_clients = 64;
 
-// True if the address can be reached from this machine alone. Throws std::runtime_error if there is no such host.
+// Returns true if the address can only be reached from this machine. Throws std::runtime_error if the host is unknown.
 bool is_loopback(const RemoteAddress& address);
 
-// What it holds is bounded: of what happened to the run a log as long as the run's own curves and frames, and for each
-// watcher one question, one look and some messages. A watcher that does not read, or not what it should, is let go.
+// Its memory is bounded: one event log as large as the run's own curves and frames; per client one question, one
+// forward pass and some messages. A client that does not read, or sends invalid data, is disconnected.
 class Server {
  public:
-  // Listens from here on. Throws std::runtime_error if it cannot, naming the address. The session must outlive it.
+  // Starts listening. Throws std::runtime_error naming the address if it cannot. The session must outlive the server.
   Server(const ServerOptions& options, Session& session);
-  ~Server();  // after every watcher has heard all, or some seconds
+  ~Server();  // after every client has received everything, or after some seconds
 
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  RemoteAddress address() const;  // with the port that it got
-  std::size_t clients() const;    // now
+  RemoteAddress address() const;  // with the actual port
+  std::size_t clients() const;    // connected now
 
-  // What the session has reported, the first time from its beginning, or a Recap of it. Also to be called, with
-  // nothing, whenever the session has woken: guests may have answers.
+  // Passes on the session's events, the first time from its start, or as a Recap. Must also be called, without events,
+  // whenever the session wakes: viewers may have answers.
   void tell(std::vector<Event> events);
 
  private:

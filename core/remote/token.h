@@ -1,17 +1,17 @@
-// What a station asks of those who want to watch: a secret that they share.
+// The access token of a server: a secret shared with its clients.
 #pragma once
 
 #include <string>
 
 namespace attnscope {
 
-// The name of the environment variable with the token that a station asks for; on a command line others could read it.
+// The environment variable with the server's token; on a command line, other users could read it.
 inline constexpr const char* token_variable = "ATTNSCOPE_TOKEN";
 
-// What the variable says; empty: nothing. Throws ConfigError if that is too short to keep anybody out.
+// Returns the value of the variable; empty: unset. Throws ConfigError if it is too short to be secure.
 std::string token_of_environment();
 
-// A new one: 128 random bits as text.
+// Returns a new token: 128 random bits as text.
 std::string random_token();
 
 }  // namespace attnscope

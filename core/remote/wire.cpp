@@ -29,7 +29,7 @@ concept HasFields = requires {
   fields_of(static_cast<const T*>(nullptr));
 };
 
-// Whatever a field may be.
+// Converts to any field type.
 struct AnyField {
   template <typename T>
   operator T() const;
@@ -42,7 +42,7 @@ constexpr bool has_so_many(std::index_sequence<i...>) {
   };
 }
 
-// How many fields the struct has.
+// The number of fields of the struct.
 template <typename T, std::size_t n = 0>
 constexpr std::size_t field_count() {
   if constexpr (has_so_many<T>(std::make_index_sequence<n + 1>())) {
@@ -52,7 +52,7 @@ constexpr std::size_t field_count() {
   }
 }
 
-// Within a class each finds all the others, whatever their order.
+// A class, so that its member functions find each other in any order.
 struct PacketWriter {
   // Many numbers at once, as bytes.
   template <Number T>
@@ -76,7 +76,7 @@ struct PacketWriter {
     return written_list(values);
   }
 
-  // Nothing, or a list of one.
+  // Null, or a list of one.
   template <typename Pointer>
   static Json written_pointer(const Pointer& value) {
     return value ? Json::array({written(*value)}) : Json(nullptr);
@@ -97,7 +97,7 @@ struct PacketWriter {
 
   static Json written(const std::string& text) { return text; }
   static Json written(const Config& config) { return to_json(config); }
-  // By the table of a configuration's fields.
+  // Uses the table of configuration fields.
   static Json written(const ModelConfig& model) {
     return to_json(Config{.corpus = {}, .tokenizer = {}, .model = model, .training = {}});
   }
@@ -123,7 +123,7 @@ struct PacketWriter {
           },
           fields_of(&value));
     } else {
-      return value;  // a number or a truth value
+      return value;  // a number or a boolean
     }
   }
 };
@@ -210,7 +210,7 @@ struct PacketReader {
       config = config_from_json(json);
     } catch (const ConfigError& error) {
       throw WireError(error.what());
-    } catch (const Json::exception& error) {  // a text that is not UTF-8, where it was to be quoted
+    } catch (const Json::exception& error) {  // an invalid UTF-8 string in the quoted value
       throw WireError(error.what());
     }
   }
@@ -272,7 +272,7 @@ std::string bytes_of_packet(const Packet& packet) {
   return bytes;
 }
 
-// Asked before anything is built: what is nested too deep would overflow the stack.
+// Checks the depth before anything is built: nesting too deep would overflow the stack.
 class Depth : public nlohmann::json_sax<Json> {
  public:
   bool null() override { return true; }

@@ -1,4 +1,4 @@
-// Packets as bytes: MessagePack, by the fields that wire_fields.h tells.
+// Encodes packets as MessagePack, by the field lists in wire_fields.h.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-// Bytes that are not what they should be; the message says which part of what.
+// Malformed bytes; the message names the invalid part of the packet.
 class WireError : public Error {
  public:
   using Error::Error;
@@ -18,9 +18,8 @@ class WireError : public Error {
 std::string wire_bytes(const ToServer& packet);
 std::string wire_bytes(const ToClient& packet);
 
-// Throw WireError for anything but what was written by the functions above: other types, too few or too many fields,
-// values that their type or their enumeration has not, matrices whose size is not that of their numbers, what is nested
-// without end.
+// Throw WireError for anything not written by the functions above: other types, too few or too many fields, invalid
+// values or enumerators, matrices whose shape does not fit their data, unbounded nesting.
 ToServer read_to_server(std::string_view bytes);
 ToClient read_to_client(std::string_view bytes);
 

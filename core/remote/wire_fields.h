@@ -1,4 +1,4 @@
-// Every message's fields, once: what is told over a wire, and in what order. One that is forgotten does not compile.
+// The fields of every message in transmission order, listed once. A missing field does not compile.
 #pragma once
 
 #include <tuple>
@@ -13,7 +13,7 @@
 
 namespace attnscope {
 
-// ---- What a look holds
+// ---- Contents of a snapshot
 
 constexpr auto fields_of(const Token*) {
   return std::tuple{&Token::id, &Token::text, &Token::unknown};
@@ -232,7 +232,7 @@ constexpr auto fields_of(const Snapshot*) {
                     &Snapshot::senses};
 }
 
-// ---- What is asked of the model
+// ---- Requests to the model
 
 constexpr auto fields_of(const SamplingOptions*) {
   return std::tuple{&SamplingOptions::temperature, &SamplingOptions::top_k, &SamplingOptions::top_p,
@@ -671,7 +671,7 @@ constexpr auto fields_of(const Alive*) {
   return std::tuple<>{};
 }
 
-// ---- The last value of every enumeration: none beyond it is believed
+// ---- The last value of every enumeration: higher ones are rejected
 
 constexpr AttentionPart last_of(AttentionPart) {
   return AttentionPart::cross;

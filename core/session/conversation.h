@@ -1,5 +1,5 @@
-// What a window and whatever trains for it say to each other: a worker thread beside it (session.h), or a program
-// elsewhere (remote/remote_session.h).
+// The conversation between a window and its trainer: a worker thread in this process (session.h), or another program
+// (remote/remote_session.h).
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ class Conversation {
  public:
   struct News {
     std::vector<Event> events;                 // all since the last poll, oldest first
-    std::shared_ptr<const Snapshot> snapshot;  // the newest; the same pointer as before when nothing is new
-    std::shared_ptr<const Snapshot> other;     // likewise, of the run that it is compared with; null: there is none
+    std::shared_ptr<const Snapshot> snapshot;  // the newest; the same pointer as before if there is no newer one
+    std::shared_ptr<const Snapshot> other;     // likewise, of the run it is compared with; null: none
   };
 
   Conversation() = default;
@@ -23,11 +23,11 @@ class Conversation {
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
 
-  // Never waits for the other side.
+  // Does not block.
   virtual void post(Command command) = 0;
-  // Likewise.
+  // Does not block.
   virtual News poll() = 0;
-  // Ends it, and returns the last words. Nothing may be posted afterwards.
+  // Ends the conversation and returns the last news. Nothing may be posted afterwards.
   virtual News end() = 0;
 };
 

@@ -24,13 +24,13 @@ fs::path absolute_path(const std::string& path) {
   const fs::path asked = path.empty() ? home_directory() : fs::path(path);
   std::error_code error;
   fs::path absolute = fs::absolute(asked, error);
-  if (error) absolute = asked;  // the working directory is gone; reading will say so
+  if (error) absolute = asked;  // the working directory is gone; reading reports it
   absolute = absolute.lexically_normal();
   const bool trailing_slash = !absolute.has_filename() && absolute != absolute.root_path();
   return trailing_slash ? absolute.parent_path() : absolute;
 }
 
-// An entry that vanishes or may not be looked at is still listed, as an empty file.
+// An entry that vanished or cannot be inspected is still listed, as an empty file.
 DirectoryEntry describe(const fs::directory_entry& found) {
   std::error_code error;
   DirectoryEntry entry;

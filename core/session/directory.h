@@ -1,4 +1,4 @@
-// What the file browser shows: read by the worker, so that a slow disk never holds up the window.
+// Directory listings for the file browser, read by the worker so that a slow disk never blocks the window.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// The entries of `path` (empty: the home directory), directories first, then by name. Never throws for what the disk
-// says: a folder that cannot be read is answered with the reason in `error`.
+// Returns the entries of `path` (empty: the home directory), directories first, then by name. Never throws for file
+// system errors: if a folder cannot be read, `error` gives the reason.
 DirectoryListed list_directory(const std::string& path);
 
 }  // namespace attnscope

@@ -1,15 +1,14 @@
-// Files that the window wants written or read, on the worker thread.
+// File access for the window, on the worker thread.
 #pragma once
 
 #include "plain/messages.h"
 
 namespace attnscope {
 
-// Never throws: the answer says what went wrong. The file's folder is made if it is not there; a file is either as it
-// was or whole.
+// Never throws: the reply contains any error. Creates the file's folder if needed. The file is replaced atomically.
 FileWritten write_wanted(const WriteFile& wanted);
 
-// Likewise.
+// Never throws.
 FileRead read_wanted(const ReadFile& wanted);
 
 }  // namespace attnscope

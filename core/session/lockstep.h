@@ -1,4 +1,4 @@
-// Two runs that learn in turn, so that they stand at the same step.
+// Two runs trained in turn, so that they are at the same step.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace attnscope {
 
-// Those whose turn it is: the ones with the fewest updates. A run that begins later, or was cut short, catches up
-// first; from then on each round is an update of every one, in their order.
+// Returns the engines with the fewest steps. A run that started later or was interrupted catches up first; from then on
+// each round is one step of every run, in their order.
 inline std::vector<Engine*> next_in_lockstep(const std::vector<Engine*>& engines) {
   const auto step = [](const Engine* engine) { return engine->status().step; };
   std::vector<Engine*> next;

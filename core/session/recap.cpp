@@ -8,7 +8,7 @@ namespace attnscope {
 RunOpened RunRecap::opened() const {
   RunOpened now = opened_;
   now.pinned = frames_.sentences();
-  now.warnings.clear();  // they were of its opening
+  now.warnings.clear();  // they belong to its opening
   return now;
 }
 

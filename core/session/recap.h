@@ -1,4 +1,4 @@
-// What has happened to the run, for whoever comes late.
+// A summary of the run's events for clients that connect later.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// Of a run or of the one beside it: as it was opened, and what came to it since.
+// For one of the compared runs: its opening, and the changes since.
 class RunRecap {
  public:
   explicit RunRecap(const RunOpened& opened) : opened_(opened), frames_(opened.pinned) {}
@@ -24,7 +24,7 @@ class RunRecap {
   void pin(const std::string& text) { frames_.pin(text); }
   void unpin(const std::string& text) { frames_.unpin(text); }
 
-  // As if it were opened now.
+  // Returns the event as if the run were opened now.
   RunOpened opened() const;
 
  private:
@@ -32,13 +32,13 @@ class RunRecap {
   History frames_;
 };
 
-// Keeps what a window keeps: the points of the curves, and the frames that a History keeps.
+// Retains what a window retains: the points of the curves, and the frames of the History.
 class Recap {
  public:
-  // Every event in its order, from the session's first on.
+  // Records every event in order, from the session's first.
   void hear(const Event& event);
 
-  // Who hears these knows as much of the runs as who has heard all. None before the first run was opened.
+  // Returns events that give a client the same state as the complete sequence. Empty before the first run is opened.
   std::vector<Event> events() const;
 
  private:

@@ -20,7 +20,7 @@ Session::~Session() {
 
 Session::News Session::end() {
   thread_.request_stop();
-  post(Pause{});  // an idle worker sleeps until a command comes: any that takes nothing back will do
+  post(Pause{});  // an idle worker sleeps until a command arrives: any command without side effects works
   thread_.join();
   return poll();
 }

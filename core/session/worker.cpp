@@ -18,15 +18,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// While training, the sentence is looked at again no more often than this …
+// While training, a sentence is reevaluated at most this often …
 constexpr auto inspection_interval = 100ms;
-// … and only after so many times the time that the last look took: looking stays below a fifth of the worker's time.
+// … and only after this multiple of the last evaluation's time: forward passes take less than a fifth of the worker's
+// time.
 constexpr int inspection_rest = 4;
-// Looks for guests rest longer, each for itself and all together: what they ask waits for so many times the time that
-// the last look took, if that is not long, and is answered anew so seldom that training keeps 49/50 of the time.
+// Viewers wait longer, separately and together. A question waits for this multiple of the last forward pass's time,
+// within a limit; repeated answers are so rare that training gets 49/50 of the time.
 constexpr int viewer_question_rest = 4;
 constexpr int viewer_inspection_rest = 49;
-// A long decoding lets training have an update whenever it has kept it waiting for this long.
+// A long decoding lets training take a step whenever it has blocked training for this long.
 constexpr auto longest_pause_of_training = 250ms;
 
 template <class... Functions>
@@ -34,7 +35,7 @@ struct Overloaded : Functions... {
   using Functions::operator()...;
 };
 
-// Why the exception being handled was thrown.
+// The message of the exception being handled.
 std::string reason() {
   try {
     throw;
@@ -47,14 +48,14 @@ std::string reason() {
   }
 }
 
-// Does what it was given at the end of its scope, however that comes.
+// Runs `work` when the scope exits, also by exception.
 template <typename Work>
 struct ScopeExit {
   Work work;
   ~ScopeExit() { work(); }
 };
 
-// Sets a flag for one scope; these lie within one another.
+// Sets a flag for one scope; can be nested.
 class ScopedFlag {
  public:
   explicit ScopedFlag(bool& flag) : flag_(flag), before_(std::exchange(flag, true)) {}
@@ -72,7 +73,7 @@ bool is_one_of(const Command& command) {
   return (std::holds_alternative<Kinds>(command) || ...);
 }
 
-// After it another run stands in a place.
+// Returns true if the command replaces a run.
 bool replaces_a_run(const Command& command) {
   return is_one_of<Reset, OpenRun, Compare, EndComparison>(command);
 }
@@ -95,7 +96,7 @@ void Session::Worker::run(std::stop_token stop) {
   while (!stop_.stop_requested()) {
     try {
       turn();
-    } catch (const Cancelled&) {  // a breath that ended an update because the session stops
+    } catch (const Cancelled&) {  // a yield that ended a step because the session stops
     } catch (...) {
       if (activity_ == Activity::training) activity_ = Activity::paused;
       say(Severity::error,
@@ -110,8 +111,8 @@ void Session::Worker::run(std::stop_token stop) {
   engine_.reset();
 }
 
-// What was ordered just before the end is not lost: files, and the run, unless another was to take its place first. Nor
-// is what a run that has a folder has learned since it was last saved there.
+// Executes commands that arrived just before the end: file writes, and saving the run unless it was to be replaced
+// first. Also saves a run with a folder if it has changed since its last save.
 void Session::Worker::save_what_is_left() {
   receive(orders.take());
   for (Command& command : waiting_) {
@@ -133,7 +134,7 @@ void Session::Worker::make_engine() {
 
 void Session::Worker::take_over(std::vector<HeldEngine> runs) {
   run_open_ = true;
-  for (const HeldEngine& run : runs) run.engine->adjust(run.opened.config);  // which sets what is set a thread
+  for (const HeldEngine& run : runs) run.engine->adjust(run.opened.config);  // also sets per-thread options
   engine_ = std::move(runs.front().engine);
   config_ = runs.front().opened.config;
   send(std::move(runs.front().opened));
@@ -177,7 +178,7 @@ bool Session::Worker::nothing_to_do() const {
          !inspections_due(window_) && std::ranges::none_of(viewers_ | std::views::values, inspections_due);
 }
 
-// ---- commands coming in
+// ---- incoming commands
 
 void Session::Worker::receive(std::vector<Order> arrived) {
   for (Order& order : arrived) std::visit([this](auto& told) { receive(std::move(told)); }, order);
@@ -200,7 +201,7 @@ void Session::Worker::receive(Command command) {
       [this](CancelStudy&) { ask_for_study(std::nullopt); },
       [this](ListDirectory& list) { send(list_directory(list.path)); },
       [this](ListAutosaves&) { list_autosaves(); },
-      [this](KeepRun& wanted) { keep_run(wanted); },  // also within an update: until its end the weights stand still
+      [this](KeepRun& wanted) { keep_run(wanted); },  // also inside a step: the weights do not change until its end
       [this](WriteFile& file) { send(write_wanted(file)); },
       [this](ReadFile& file) { send(read_wanted(file)); },
       [this](auto& in_order) { waiting_.emplace_back(std::move(in_order)); },
@@ -208,7 +209,7 @@ void Session::Worker::receive(Command command) {
   std::visit(take, command);
 }
 
-// Takes back the training that was asked for before; an update under way is finished.
+// Cancels training requested earlier; a running step is finished.
 void Session::Worker::pause() {
   std::erase_if(waiting_, [](const Command& command) { return is_one_of<Train, Step>(command); });
   if (activity_ == Activity::training) activity_ = Activity::paused;
@@ -230,7 +231,7 @@ void Session::Worker::cancel() {
   }
 }
 
-// The newest of several in a row wins. One with another command in between keeps its place.
+// The newest of several in a row wins. One with another command in between stays in place.
 void Session::Worker::replace_waiting_adjust(Adjust adjust) {
   if (!waiting_.empty() && is_one_of<Adjust>(waiting_.back())) waiting_.pop_back();
   waiting_.emplace_back(std::move(adjust));
@@ -242,7 +243,7 @@ void Session::Worker::ask_for_study(std::optional<StartStudy> asked) {
   study_cancelled_ = true;
 }
 
-// ---- commands carried out between two updates
+// ---- commands executed between two steps
 
 void Session::Worker::carry_out_next() {
   Command command = std::move(waiting_.front());
@@ -265,7 +266,7 @@ void Session::Worker::carry_out(Command command) {
           [this](const OpenRun& wanted) { open_comparison(wanted); },
           [this](const Compare& wanted) { compare(wanted); },
           [this](const EndComparison& wanted) { end_comparison(wanted); },
-          [](const auto&) {},  // took effect when it came in
+          [](const auto&) {},  // took effect on arrival
       },
       command);
 }
@@ -296,7 +297,7 @@ void Session::Worker::single_step() {
 }
 
 void Session::Worker::adjust(const Config& config) {
-  if (!run_open_) return;  // the run that is opened brings its own configuration
+  if (!run_open_) return;  // the opened run has its own configuration
   attempt("change the configuration", [&] {
     engine_->adjust(config);
     const Config before = std::exchange(config_, with_live_fields(config_, config));
@@ -312,7 +313,7 @@ void Session::Worker::save(const std::string& path) {
   if (attempt(task, [&] { save_all(path); })) say(Severity::info, fmt::format("Saved to {}", path));
 }
 
-// The file that joins two runs comes last: without it each of them is a run like any other.
+// The file that joins the two runs is written last: without it each is an ordinary run.
 void Session::Worker::save_all(const std::string& path) {
   if (!other_) return engine_->save_run(path);
   const ComparisonFolder folder{path};
@@ -389,7 +390,7 @@ std::optional<RunOpened> Session::Worker::built(const char* task, const Build& b
   }
   preparing_ = false;
   if (progress_ && progress_->fraction < 1) send(Progress{progress_->what, 1});
-  if (failed) {  // what was to be trained is not there, and nobody asked for the old run to be
+  if (failed) {  // the run to be trained does not exist, and nobody asked to train the old one
     receive(orders.take());
     pause();
   }
@@ -417,7 +418,7 @@ bool Session::Worker::prepare(const Replacement& wanted, bool discard_unsaved, c
   rerun_probe();
   report_status();
   recording_failed_ = false;
-  if (!corpus_follows_) record();  // or frames would not tell which words are new
+  if (!corpus_follows_) record();  // otherwise frames could not mark unseen words
   return true;
 }
 
@@ -426,7 +427,7 @@ bool Session::Worker::reset(const Reset& wanted) {
                  [&](const ProgressCallback& progress) { return engine_->reset(wanted.config, progress); });
 }
 
-// What is opened is to be looked at, not changed.
+// An opened run is inspected; training does not start by itself.
 bool Session::Worker::open(const OpenRun& wanted) {
   const bool opened = prepare(
       wanted, wanted.discard_unsaved, "open the run", AfterPreparation::freeze, [&](const ProgressCallback& progress) {
@@ -438,7 +439,7 @@ bool Session::Worker::open(const OpenRun& wanted) {
   return opened;
 }
 
-// The model is shown first, and what it was trained on read as soon as it has been looked at, or when that is needed.
+// The model is shown first. The corpus is loaded after the first forward pass, or when it is needed.
 bool Session::Worker::corpus_wanted() const {
   const bool inspected_at = window_.present && !corpus_put_off_;
   return corpus_follows_ && (inspected_at || study_asked_ || activity_ == Activity::training);
@@ -460,7 +461,7 @@ void Session::Worker::take_in(CorpusRead read) {
   send(std::move(read));
 }
 
-// A run that is gone leaves the other one to be looked at.
+// If one run is missing, the other one can still be inspected.
 void Session::Worker::open_comparison(const OpenRun& wanted) {
   if (!is_comparison(wanted.path)) {
     open(wanted);
@@ -478,9 +479,9 @@ void Session::Worker::open_comparison(const OpenRun& wanted) {
                   (a_is_there ? runs->b : runs->a).string()));
 }
 
-// ---- a run beside the present one
+// ---- a second run for comparison
 
-// What is compared stays different, all else is reset in both.
+// The compared fields stay different, all others are reset in both.
 void Session::Worker::reset_all(const Reset& wanted) {
   const Config other = moved_along(other_config_, config_, wanted.config);
   if (!reset(wanted) || !other_) return;
@@ -498,11 +499,11 @@ void Session::Worker::compare(const Compare& wanted) {
   if (!run_is_there()) return;
   std::shared_ptr<Engine> other;
   std::optional<RunOpened> opened = built("create the run to compare with", [&](const ProgressCallback& progress) {
-    if (corpus_follows_) take_in(engine_->read_corpus(progress));  // the other one shares it
+    if (corpus_follows_) take_in(engine_->read_corpus(progress));  // shared with the other run
     other = engine_->beside();
     if (const auto* path = std::get_if<std::string>(&wanted.other)) return other->open_run(*path, progress);
     Config config = std::get<Config>(wanted.other);
-    config.training.threads = config_.training.threads;  // one team of threads computes both
+    config.training.threads = config_.training.threads;  // both use one thread pool
     config.training.device = config_.training.device;
     return other->reset(config, progress);
   });
@@ -548,7 +549,7 @@ void Session::Worker::drop_other(bool it_stays) {
 
 // ---- training
 
-// One update, of both runs where they stand level.
+// One step, of both runs if they are at the same step.
 void Session::Worker::update() {
   const ScopeExit end_of_update{[this] { last_update_ = Clock::now(); }};
   const ScopedFlag updating(occupied_);
@@ -558,14 +559,14 @@ void Session::Worker::update() {
   stop_at_last_step();
 }
 
-// False: training has stopped at it.
+// Returns false if training has stopped because of it.
 bool Session::Worker::update(Engine& engine) {
   bool learned = false;
   const bool trained = attempt("train", [&] {
     try {
       send_of(engine, engine.train_step([this] { yield(); }));
       learned = true;
-      // What a recorded step made of the sentence does not change while the model learns on.
+      // The result of a recorded step does not change while the model trains on.
       each_viewer([](Viewer& viewer) {
         if (viewer.present && !viewer.present->step) viewer.outdated = true;
       });
@@ -580,7 +581,7 @@ bool Session::Worker::update(Engine& engine) {
   return trained && learned;
 }
 
-// A disk that is full costs no training: it goes on in memory, and what is due is saved later.
+// A full disk does not stop training: it continues in memory, and the checkpoint is retried later.
 void Session::Worker::checkpoint_if_due(Engine& engine) {
   try {
     if (engine.checkpoint_if_due()) checkpoint_failed_ = false;
@@ -593,13 +594,13 @@ void Session::Worker::checkpoint_if_due(Engine& engine) {
   }
 }
 
-// Between two pieces of a decoding.
+// Called between two tokens of a decoding.
 void Session::Worker::train_meanwhile() {
   if (activity_ != Activity::training || occupied_ || corpus_follows_) return;
   if (Clock::now() - last_update_ >= longest_pause_of_training) update();
 }
 
-// Who presses Train after that wants to go on: training ends by itself only on reaching the last step, not beyond it.
+// Pressing Train afterwards continues: training ends only on reaching the last step, not beyond it.
 void Session::Worker::stop_at_last_step() {
   if (engine_->has_ended()) activity_ = Activity::finished;
   const std::int64_t step = next_in_lockstep(engines()).front()->status().step;
@@ -608,25 +609,25 @@ void Session::Worker::stop_at_last_step() {
   say(Severity::info, fmt::format("All {} steps of this run are done. Press Train to continue beyond them", step));
 }
 
-// The pinned sentences at the present step. What it takes from training is bounded by training.history_interval and
-// max_pinned, and asking every time would only give uneven frames, so it does not rest as looking again does. Typing
-// is answered at every decoded token.
+// Records the pinned sentences at the present step. It is not paced like other forward passes: its cost is bounded by
+// training.history_interval and max_pinned, and skipping would make frames uneven. Typing is answered at every decoded
+// token.
 void Session::Worker::record() {
   for (Engine* engine : engines()) record(*engine);
 }
 
 void Session::Worker::record(Engine& engine) {
   const ScopedFlag occupied(occupied_);
-  if (recording_failed_) return;  // trying again at every interval would only repeat the error
+  if (recording_failed_) return;  // retrying at every interval would only repeat the error
   const auto recorded = [&](Frame frame) { send_of(engine, FrameRecorded{std::move(frame)}); };
   try {
     recording_failed_ = !attempt("record the pinned sentences",
                                  [&] { record_pinned(engine, recorded, [this] { yield_in_recording(); }); });
-  } catch (const Cancelled&) {  // by a stop, which ends the turn, or for a run that takes the place of this one
+  } catch (const Cancelled&) {  // because of a stop, which ends the turn, or of a run that replaces this one
   }
 }
 
-// ---- breaths
+// ---- yielding
 
 void Session::Worker::yield() {
   receive(orders.take());
@@ -654,7 +655,7 @@ void Session::Worker::yield_in_preparation(const Progress& progress) {
   wake_window();
 }
 
-// Given up when it is cancelled, for another run, which takes the place of this one, and for the end.
+// Loading is canceled by the user, by a run that replaces this one, and by the end of the session.
 void Session::Worker::yield_in_reading(const Progress& progress) {
   send(progress);
   yield();
@@ -671,7 +672,7 @@ void Session::Worker::serve_probes() {
   serve_viewer();
 }
 
-// One at a time, whose question has waited: however many there are, what they ask takes turns with training.
+// Serves one viewer whose question has waited: however many viewers there are, they alternate with training.
 void Session::Worker::serve_viewer() {
   if (inspecting_) return;
   remove_gone_viewers();
@@ -695,7 +696,7 @@ void Session::Worker::study() {
       ended.result = std::make_shared<const StudyResult>(
           engine.study(asked, [&](double fraction) { yield_in_study(asked.study, fraction); }));
     });
-  } catch (const Cancelled&) {  // taken back, or the run or the session ends
+  } catch (const Cancelled&) {  // canceled, or the run or the session ends
   }
   send(std::move(ended));
 }
@@ -704,7 +705,7 @@ void Session::Worker::give_way_in_study() const {
   if (stop_.stop_requested() || study_cancelled_ || run_is_to_be_replaced()) throw Cancelled();
 }
 
-// All that goes on between updates goes on during a study, too; only another run ends it.
+// Everything done between steps is also done during a study; only another run ends it.
 void Session::Worker::yield_in_study(std::uint64_t study, double fraction) {
   if (Clock::now() - last_fraction_ >= inspection_interval) {
     last_fraction_ = Clock::now();
@@ -715,7 +716,7 @@ void Session::Worker::yield_in_study(std::uint64_t study, double fraction) {
   give_way_in_study();
   while (!waiting_.empty()) {
     carry_out_next();
-    give_way_in_study();  // while it was carried out, another run may have been ordered
+    give_way_in_study();  // another run may have been requested meanwhile
   }
   train_meanwhile();
   inspect_again_if_due();
@@ -723,7 +724,7 @@ void Session::Worker::yield_in_study(std::uint64_t study, double fraction) {
   wake_window();
 }
 
-// ---- looking inside the model
+// ---- forward passes
 
 void Session::Worker::inspect(Viewer& viewer, const Probe& probe, Publish publish) {
   viewer.present = probe;
@@ -731,7 +732,7 @@ void Session::Worker::inspect(Viewer& viewer, const Probe& probe, Publish publis
   viewer.failed = false;
   inspection_cancelled_ = false;
   const ScopedFlag inspecting(inspecting_);
-  // Inside an update there is time for the sentence, but not for all its decodings: they follow.
+  // Inside a step there is time for the sentence, but not for all its decodings: they follow.
   Probe asked = probe;
   if (occupied_ && probe.decoding) {
     asked.decoding = false;
@@ -765,8 +766,9 @@ void Session::Worker::inspect(Viewer& viewer, const Probe& probe, Publish publis
 }
 
 void Session::Worker::inspect_with(Engine& engine, Viewer& viewer, const Probe& probe, Publish publish,
-                             const SnapshotSink& put) {
-  // A newer sentence ends this look, but never before this one has shown something: else fast typing shows nothing.
+                                   const SnapshotSink& put) {
+  // A newer sentence cancels this forward pass, but only after it has shown something: otherwise fast typing would show
+  // nothing.
   bool shown = publish == Publish::whole;
   std::shared_ptr<const Snapshot> newest;
   const auto put_newest = [&] {
@@ -794,8 +796,8 @@ void Session::Worker::inspect_with(Engine& engine, Viewer& viewer, const Probe& 
 
 void Session::Worker::yield_in_inspection(Viewer& viewer, Clock::time_point begin) {
   if (viewer.asked || run_is_to_be_replaced()) throw Cancelled();
-  // The update around this look cannot go on before it ends, nor can a command that waits for a look between updates
-  // to end, nor another guest: what takes long gives way, and is looked at anew.
+  // The surrounding step, commands waiting for it and other viewers cannot proceed before this forward pass ends: a
+  // long one is canceled and repeated later.
   const auto waits = [](const Viewer& other) { return other.asked.has_value(); };
   bool holds_up = occupied_ ? !preparing_ : !waiting_.empty();
   if (viewer.id) holds_up = holds_up || std::ranges::any_of(viewers_ | std::views::values, waits);
@@ -805,13 +807,14 @@ void Session::Worker::yield_in_inspection(Viewer& viewer, Clock::time_point begi
   throw Cancelled();
 }
 
-// The viewer already sees this sentence: half a snapshot would make its decoding flicker, so only the whole is put.
+// The viewer already shows this sentence: partial snapshots would make its decoding flicker, so only the complete one
+// is published.
 void Session::Worker::inspect_again(Viewer& viewer) {
   const Probe probe = *viewer.present;
   inspect(viewer, probe, Publish::whole);
 }
 
-// Without training nothing is gained by resting.
+// Without training there is no reason to wait.
 void Session::Worker::inspect_again_if_due() {
   const Clock::duration rest = std::max<Clock::duration>(inspection_interval, inspection_rest * window_pace_.took);
   const bool rested = activity_ != Activity::training || Clock::now() - window_pace_.last_end >= rest;
@@ -848,12 +851,12 @@ Session::Worker::Viewer* Session::Worker::next_viewer(Condition condition) {
   return &found->second;
 }
 
-// Not while one of them is looked for.
+// Not during a forward pass for one of them.
 void Session::Worker::remove_gone_viewers() {
   std::erase_if(viewers_, [](const auto& entry) { return entry.second.gone; });
 }
 
-// ---- events going out
+// ---- outgoing events
 
 void Session::Worker::send(Event event) {
   events.push(std::move(event));
@@ -864,7 +867,7 @@ void Session::Worker::say(Severity severity, std::string text) {
   send(Message{severity, std::move(text)});
 }
 
-// Of the present run or of the other one.
+// For the present run or the other one.
 template <typename What>
 void Session::Worker::send_of(const Engine& engine, What what) {
   if (&engine == other_.get()) {
@@ -874,7 +877,7 @@ void Session::Worker::send_of(const Engine& engine, What what) {
   }
 }
 
-// While training the step rides on the metric points.
+// While training, the metric points carry the step.
 void Session::Worker::report_status() {
   const auto report = [this](Status status, std::optional<Status>& reported) -> std::optional<Status> {
     status.activity = preparing_ ? Activity::preparing : activity_;

@@ -1,4 +1,4 @@
-// The worker's side of a session: what it has been asked, where it stands, and the order in which it does things.
+// The worker's side of a session: its queue of commands, its state, and the order of its work.
 #pragma once
 
 #include <chrono>
@@ -21,12 +21,12 @@ class Session::Worker {
   Worker(std::function<std::unique_ptr<Engine>()> make_engine, std::function<void()> wake);
   Worker(std::vector<HeldEngine> runs, std::function<void()> wake);
 
-  // The body of the worker thread, from making the engine to letting go of it; returns soon after a stop is asked for.
+  // The body of the worker thread, which creates and destroys the engine; returns soon after a stop request.
   void run(std::stop_token stop);
 
   using Order = std::variant<Command, ViewerQuestion>;
 
-  // The wires between the threads. Everything private belongs to the worker thread alone.
+  // The channels between the threads. All private members belong to the worker thread only.
   Queue<Order> orders;
   Queue<Event> events;
   Queue<ViewerAnswer> answers;
@@ -36,16 +36,16 @@ class Session::Worker {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // Who looks through the model: the window, or a guest.
+  // The source of a probe: the window, or a viewer.
   struct Viewer {
-    std::optional<ViewerId> id = {};  // none: the window
-    std::optional<Probe> asked = {};    // the newest not yet looked at
-    std::optional<Probe> present = {};  // what it looks at now
-    bool outdated = false;              // the weights have changed since it was looked at
-    bool failed = false;                // looking again by ourselves would only repeat the error
+    std::optional<ViewerId> id = {};    // none: the window
+    std::optional<Probe> asked = {};    // the newest probe not yet answered
+    std::optional<Probe> present = {};  // the probe being displayed
+    bool outdated = false;              // the weights have changed since the last answer
+    bool failed = false;                // the last probe failed; repeating it would only repeat the error
     bool gone = false;
   };
-  // Of one look after another.
+  // The timing of successive forward passes.
   struct InspectionPace {
     Clock::time_point last_end{};
     Clock::duration took{};
@@ -63,7 +63,7 @@ class Session::Worker {
   void turn();
   bool nothing_to_do() const;
 
-  // A command that comes in takes effect at once or waits, in order, for the present update or preparation to end.
+  // An arriving command takes effect at once, or waits in order for the end of the present step or preparation.
   void receive(std::vector<Order> arrived);
   void receive(Command command);
   void receive(ViewerQuestion question);
@@ -71,11 +71,11 @@ class Session::Worker {
   void cancel();
   void replace_waiting_adjust(Adjust adjust);
 
-  void ask_for_study(std::optional<StartStudy> asked);  // or for none
+  void ask_for_study(std::optional<StartStudy> asked);  // none: cancels it
 
   void carry_out_next();
   void carry_out(Command command);
-  std::vector<Engine*> engines() const;  // of the runs that there are, the present one first
+  std::vector<Engine*> engines() const;  // of the existing runs, the present one first
   bool run_is_there();
   void train();
   void single_step();
@@ -84,18 +84,18 @@ class Session::Worker {
   void save_all(const std::string& path);
   void pin(const std::string& text);
   void unpin(const std::string& text);
-  void slow_down(RunOpened& opened, double factor);  // in its learning rate
+  void slow_down(RunOpened& opened, double factor);  // reduces its learning rate
   void keep_run(const KeepRun& wanted);
   void list_autosaves();
   using Replacement = decltype(NotSaved::wanted);
-  // False: the present run cannot be kept, and the window has been told that `wanted` was therefore not done.
+  // Returns false if the present run cannot be saved; the window has then been told that `wanted` was not executed.
   bool keep_or_tell(const Replacement& wanted, const std::function<void()>& keep);
   enum class AfterPreparation { train_on, freeze };  // train on if it was training, and if it succeeds
   using Build = std::function<RunOpened(const ProgressCallback&)>;
-  // False: the present run stays.
+  // Returns false if the present run stays.
   bool prepare(const Replacement& wanted, bool discard_unsaved, const char* task, AfterPreparation afterwards,
                const Build& build);
-  // What was built, with progress; none: it failed or was cancelled, and that has been said.
+  // Builds a run with progress reports; none: it failed or was canceled, which has been reported.
   std::optional<RunOpened> built(const char* task, const Build& build);
   bool reset(const Reset& wanted);
   bool open(const OpenRun& wanted);
@@ -104,13 +104,13 @@ class Session::Worker {
   void take_in(CorpusRead read);
   void open_comparison(const OpenRun& wanted);
 
-  // ---- a run beside the present one
+  // ---- a second run for comparison
   void reset_all(const Reset& wanted);
   void compare(const Compare& wanted);
-  // The engine's new run, announced; what is pinned is so in both.
+  // Announces the engine's new run; sentences pinned in one run are pinned in both.
   void begin_comparison(RunOpened opened);
   void end_comparison(const EndComparison& wanted);
-  void drop_other(bool it_stays = false);  // in the place of the present one
+  void drop_other(bool it_stays = false);  // it replaces the present one
 
   void update();
   bool update(Engine& engine);
@@ -120,7 +120,7 @@ class Session::Worker {
   void record();
   void record(Engine& engine);
 
-  // What must not wait for an update, a preparation or a decoding to end.
+  // Handles everything that must not wait for the end of a step, a preparation or a decoding.
   void yield();
   void yield_in_recording();
   void yield_in_preparation(const Progress& progress);
@@ -140,11 +140,11 @@ class Session::Worker {
   void yield_in_inspection(Viewer& viewer, Clock::time_point begin);
   void inspect_again(Viewer& viewer);
   void inspect_again_if_due();
-  void rerun_probe();  // every viewer: the model is another one
+  void rerun_probe();  // for every viewer: the model was replaced
   static bool is_outdated(const Viewer& viewer);
   bool viewers_may_inspect(Clock::duration rest) const;
   template <typename Condition>
-  Viewer* next_viewer(Condition condition);  // whose turn it is of those; null: none is one
+  Viewer* next_viewer(Condition condition);  // the next in turn that satisfies it; null: none
   void remove_gone_viewers();
 
   void send(Event event);
@@ -154,52 +154,52 @@ class Session::Worker {
   void report_status();
   void wake_window();
 
-  // Runs `work`; what it throws becomes the error message "Could not <task>: <why>". False if it threw. Cancelled
-  // passes through: it is nobody's mistake.
+  // Runs `work`; an exception becomes the error message "Could not <task>: <why>". Returns false if it threw. Cancelled
+  // is passed on: it is not an error.
   bool attempt(const char* task, const std::function<void()>& work);
   bool attempt(const char* task, const std::function<void()>& work, const std::function<void(Message)>& tell);
 
   const std::function<std::unique_ptr<Engine>()> make_engine_;
   const std::function<void()> wake_;
   std::stop_token stop_;
-  std::vector<HeldEngine> runs_;  // until they are taken over
+  std::vector<HeldEngine> runs_;  // until the engines take over
   std::shared_ptr<Engine> engine_;
   std::string engine_error_;       // why there is no engine
-  std::shared_ptr<Engine> other_;  // of the run that the present one is compared with; null: nothing is compared
+  std::shared_ptr<Engine> other_;  // of the run that the present one is compared with; null: no comparison
   Config config_;                  // of the present run
-  Config other_config_;            // and of the other one
+  Config other_config_;            // of the other one
 
-  std::deque<Command> waiting_;  // for the end of the present update, oldest first
+  std::deque<Command> waiting_;  // until the present step ends, oldest first
   bool run_open_ = false;
-  bool corpus_follows_ = false;  // what the present run was trained on has not been read yet
-  bool corpus_put_off_ = false;  // until it is needed: reading it was cancelled
+  bool corpus_follows_ = false;  // the corpus of the present run has not been loaded yet
+  bool corpus_put_off_ = false;  // loading was canceled, until the corpus is needed
   bool reading_corpus_ = false;
   bool preparing_ = false;
-  bool cancelled_ = false;              // the preparation under way is to be abandoned
-  bool kept_ = false;                   // and nothing has changed since
-  bool replacement_abandoned_ = false;  // by the end of the session: what was ordered after it was meant for that run
-  Activity activity_ = Activity::idle;  // never `preparing`: what comes after it is kept here meanwhile
+  bool cancelled_ = false;              // the present preparation is to be canceled
+  bool kept_ = false;                   // saved, and unchanged since
+  bool replacement_abandoned_ = false;  // by the end of the session: commands after it were meant for that run
+  Activity activity_ = Activity::idle;  // never `preparing`: holds the activity that follows the preparation
   std::optional<Status> reported_;
   std::optional<Status> reported_other_;
-  std::optional<Progress> progress_;  // the last one of the preparation under way
+  std::optional<Progress> progress_;  // the last one of the present preparation
   bool news_ = false;                 // something was sent since the window was last woken
 
-  bool occupied_ = false;            // inside an update, a preparation or a recording: no update can begin
-  Clock::time_point last_update_{};  // its end
+  bool occupied_ = false;            // inside a step, a preparation or a recording: no step can start
+  Clock::time_point last_update_{};  // when it ended
 
-  std::optional<StartStudy> study_asked_;  // waits for the one under way to give way
-  bool study_cancelled_ = false;           // and is to be given up
-  Clock::time_point last_fraction_{};      // when it last told how far it is
+  std::optional<StartStudy> study_asked_;  // waits for the running study to end
+  bool study_cancelled_ = false;           // the running study is to be canceled
+  Clock::time_point last_fraction_{};      // of the last progress report
 
   Viewer window_;
   std::map<ViewerId, Viewer> viewers_;
-  ViewerId served_ = 0;                // the guest whose turn was last
-  bool inspecting_ = false;            // a look is under way: another one waits for its next breath
-  bool inspection_cancelled_ = false;  // the look under way is to be abandoned
-  InspectionPace window_pace_;         // of looks that were not abandoned
-  InspectionPace viewer_pace_;         // of all
-  bool recording_failed_ = false;      // until another sentence is pinned, or another run there
-  bool checkpoint_failed_ = false;     // and that has been said
+  ViewerId served_ = 0;                // the viewer served last
+  bool inspecting_ = false;            // a forward pass is running: another one waits for its next yield
+  bool inspection_cancelled_ = false;  // the running forward pass is to be canceled
+  InspectionPace window_pace_;         // of completed forward passes
+  InspectionPace viewer_pace_;         // of all forward passes
+  bool recording_failed_ = false;      // until another sentence is pinned or another run opened
+  bool checkpoint_failed_ = false;     // the failure has been reported
 };
 
 }  // namespace attnscope

@@ -43,7 +43,7 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   return found;
 }
 
-// None: somebody holds it, or it cannot be held.
+// Returns none if it is locked by another process, or cannot be locked.
 std::optional<LockedRun> hold(const fs::path& run) {
   try {
     return LockedRun(run);
@@ -60,7 +60,7 @@ std::int64_t saved_at(const RunFolder& run) {
       .count();
 }
 
-// Of the weights; 0 where they do not tell.
+// The step of the weights; 0 if unknown.
 std::int64_t saved_step(const RunFolder& run) {
   try {
     const std::map<std::string, std::string> metadata = read_metadata(run.model());
@@ -85,7 +85,7 @@ std::uint64_t bytes_in(const fs::path& folder) {
 }
 
 struct Left {
-  LockedRun held;  // so that nobody takes it meanwhile
+  LockedRun held;  // so that no other process takes it meanwhile
   std::int64_t saved_at;
 };
 

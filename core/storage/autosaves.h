@@ -1,6 +1,6 @@
-// Runs that are kept though nobody saved them: a folder each, in one that belongs to the user's state. Nothing but
-// runs of this kind lies there, and each is held (held_run.h) by the process that trains it: two windows never meet in
-// one, and one that nobody holds was left by a process that is no more.
+// Automatic saves of runs that the user has not saved: one folder each, inside one folder of the user's state
+// directory. Each is locked (locked_run.h) by the process that trains it, so two windows never share one. An unlocked
+// one belongs to a process that has ended.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@ namespace attnscope {
 
 class Autosaves {
  public:
-  // Of all that nobody holds, the newest `max_runs` are left when another comes, and of these so many as have room in
-  // `max_bytes`; the two newest always.
+  // Limits on the unlocked runs, applied when a new one is created: the newest `max_runs` that fit into `max_bytes`; at
+  // least the two newest.
   static constexpr std::size_t max_runs = 20;
   static constexpr std::uint64_t max_bytes = std::uint64_t{8} << 30U;
 
-  // The folder is made with the first run.
+  // The folder is created with the first run.
   explicit Autosaves(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // A folder for a new run, which is called like that. Throws FileError.
+  // Creates a folder for a new run of that name. Throws FileError.
   LockedRun make(const std::string& run_name) const;
 
   bool contains(const std::filesystem::path& run) const;
 
-  // What make() was given, as far as it could be part of a folder's name.
+  // The name passed to make(), as far as it could be part of a folder's name.
   static std::string run_name(const std::filesystem::path& run);
 
-  // What nobody holds, newest first. Never throws.
+  // Returns the unlocked runs, newest first. Never throws.
   std::vector<Autosave> left() const;
 
-  // Of a run that lies elsewhere by now, or that was never written whole. What cannot be removed stays.
+  // Removes a run that was saved elsewhere or never written completely. Files that cannot be removed stay.
   static void remove(const LockedRun& run);
 
  private:

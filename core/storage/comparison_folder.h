@@ -1,4 +1,4 @@
-// A saved comparison: a folder with two runs and comparison.json, which names them.
+// A saved comparison: a folder with two runs and a comparison.json that names them.
 #pragma once
 
 #include <filesystem>
@@ -11,25 +11,25 @@ struct ComparisonFolder {
   std::filesystem::path path;
 
   std::filesystem::path file() const { return path / "comparison.json"; }
-  // Where the runs of a comparison are that is saved here.
+  // The folders of the two runs of a comparison saved here.
   std::filesystem::path a() const { return path / "a"; }
   std::filesystem::path b() const { return path / "b"; }
 };
 
-// The two folders that a comparison names.
+// The two folders named by a comparison.
 struct ComparedRuns {
   std::filesystem::path a;
   std::filesystem::path b;
 };
 
-// True if `path` is a folder with a comparison.json. Never throws.
+// Returns true if `path` is a folder with a comparison.json. Never throws.
 bool is_comparison(const std::filesystem::path& path);
 
-// Throws FileError if a comparison saved in the folder would replace something that is not one.
+// Throws FileError if saving a comparison in the folder would replace something else.
 void check_free_for_comparison(const std::filesystem::path& path);
 
-// comparison.json, {"version":1,"a":"a","b":"b"}: folders in it, or wherever else. Both throw FileError; loading also
-// RunError, naming file and field. Whether the runs are there is not looked at.
+// comparison.json, {"version":1,"a":"a","b":"b"}: subfolders, or any paths. Both throw FileError; loading also
+// RunError, naming file and field. The existence of the runs is not checked.
 void save_comparison(const ComparisonFolder& folder);
 ComparedRuns load_comparison(const ComparisonFolder& folder);
 

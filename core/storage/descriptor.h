@@ -6,7 +6,7 @@
 
 namespace attnscope {
 
-// An open file or folder, closed on the way out.
+// Owns an open file or folder; closes it in the destructor.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -21,11 +21,11 @@ class Descriptor {
 
   int get() const { return fd_; }
 
-  // False if the last data did not reach the file (network file systems say so only here).
+  // Returns false if the last data did not reach the file (network file systems report errors only here).
   bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
 
  private:
-  int fd_;  // below 0: none
+  int fd_;  // negative: none
 };
 
 }  // namespace attnscope

@@ -10,9 +10,9 @@ namespace {
 
 using protobuf::delimited, protobuf::raw, protobuf::fixed64, protobuf::fixed32, protobuf::varint;
 
-// ---- records: length, its checksum, bytes, theirs
+// ---- records: length, its checksum, data, its checksum
 
-// CRC-32C (Castagnoli), bit by bit reversed.
+// CRC-32C (Castagnoli), bit-reversed.
 std::array<std::uint32_t, 256> make_table() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t i = 0; i < table.size(); ++i) {
@@ -23,7 +23,7 @@ std::array<std::uint32_t, 256> make_table() {
   return table;
 }
 
-// As TFRecord has it: turned and moved, so that checksums of checksums mean something.
+// Masked like in TFRecord: rotated and offset, so that checksums of checksums are meaningful.
 std::uint32_t masked_checksum(std::string_view bytes) {
   static const std::array<std::uint32_t, 256> table = make_table();
   std::uint32_t crc = 0xFFFFFFFFU;

@@ -1,4 +1,4 @@
-// TensorBoard's event files: records of tensorflow.Event, one behind the other.
+// TensorBoard's event files: a sequence of tensorflow.Event records.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// How many values lie in each of equal bins from the least to the largest.
+// Counts of values in equal bins from minimum to maximum.
 struct EventHistogram {
   double least = 0, largest = 0;
   double count = 0, sum = 0, sum_of_squares = 0;
@@ -17,10 +17,10 @@ struct EventHistogram {
 
 class EventFile {
  public:
-  // `time`: seconds since 1970, of every event.
+  // `time`: seconds since 1970, for every event.
   explicit EventFile(double time);
 
-  // By the names under which TensorBoard groups them: what stands before the first slash is the group.
+  // TensorBoard groups tags by the part before the first slash.
   void scalar(std::string_view tag, std::int64_t step, double value);
   void histogram(std::string_view tag, std::int64_t step, const EventHistogram& histogram);
   void picture(std::string_view tag, std::int64_t step, int width, int height, std::string_view png);

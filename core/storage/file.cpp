@@ -24,7 +24,7 @@ namespace {
   throw FileError(fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(reason)));
 }
 
-// False with errno set if not all of it could be written.
+// Returns false with errno set if not everything could be written.
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
@@ -35,7 +35,7 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-// What stands where a file should.
+// The kind of a file that is not a regular one.
 const char* kind_of(mode_t mode) {
   return S_ISLNK(mode) ? "a link" : S_ISDIR(mode) ? "a folder" : "a device or a pipe";
 }
@@ -46,12 +46,12 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 
 constexpr std::string_view temporary_end = ".tmp";
 
-// Where the bytes of `path` are written first: a name that no other process takes.
+// The temporary name for writing `path`, unique among processes.
 std::string temporary_name(const std::filesystem::path& path) {
   return fmt::format("{}.{}{}", path.string(), ::getpid(), temporary_end);
 }
 
-// The process that wrote the temporary file of this name; nothing if it is not the name of one.
+// The process that wrote the temporary file of this name; empty if the name is not a temporary one.
 std::optional<pid_t> writer_of(std::string_view name) {
   if (!name.ends_with(temporary_end)) return std::nullopt;
   name.remove_suffix(temporary_end.size());
@@ -68,7 +68,7 @@ bool is_running(pid_t process) {
 
 struct OpenFile {
   Descriptor descriptor;
-  std::uint64_t size;  // bytes, so far
+  std::uint64_t size;  // bytes so far
 };
 
 OpenFile open_to_read(const std::filesystem::path& path) {
@@ -82,7 +82,7 @@ OpenFile open_to_read(const std::filesystem::path& path) {
   return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
 }
 
-// Appends what one call reads of it, at most `most` bytes; false at its end.
+// Appends the result of one read call, at most `most` bytes; returns false at the end of the file.
 bool read_some(const OpenFile& file, const std::filesystem::path& path, std::uint64_t most, std::string& bytes) {
   constexpr std::uint64_t largest = std::uint64_t{1} << 18;
   const std::size_t before = bytes.size();
@@ -104,7 +104,7 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
   if (file.size > max_bytes) throw FileError(too_large);
   std::string bytes;
   bytes.reserve(file.size);
-  // Read to the end and not to st_size: the file may grow, and those of /proc have no size.
+  // Reads to the end rather than to st_size: the file may grow, and files in /proc have size 0.
   while (read_some(file, path, std::numeric_limits<std::uint64_t>::max(), bytes))
     if (bytes.size() > max_bytes) throw FileError(too_large);
   return bytes;
@@ -130,7 +130,7 @@ void write_file(const std::filesystem::path& path, std::string_view bytes) {
     ::unlink(temporary.c_str());
     fail("write", path, reason);
   }
-  sync_folder(folder_of(path));  // only then is the rename itself safe
+  sync_folder(folder_of(path));  // makes the rename durable
 }
 
 void append_file(const std::filesystem::path& path, std::string_view bytes) {
@@ -141,7 +141,7 @@ void append_file(const std::filesystem::path& path, std::string_view bytes) {
   if (::fstat(file.get(), &before) != 0) fail("write", path, errno);
   if (!write_all(file.get(), bytes)) {
     const int reason = errno;
-    // What was written of it goes again; if even that fails, the reader of the file has to cope with a torn end.
+    // Removes the partial write. If even that fails, the reader of the file has to handle a torn end.
     (void)!::ftruncate(file.get(), before.st_size);
     fail("write", path, reason);
   }
@@ -160,7 +160,7 @@ void sync_folder(const std::filesystem::path& folder) {
   if (::fsync(directory.get()) != 0 && errno != EINVAL) fail("sync the folder", folder, errno);
 }
 
-// A link could lead anywhere, and a device is not ours to replace.
+// A link could point anywhere, and a device must not be replaced.
 void check_writable(const std::filesystem::path& path) {
   struct stat status = {};
   if (::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return;

@@ -22,10 +22,10 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int history_version = 1;
-constexpr const char* history_key = "history";                    // of the metadata
-constexpr std::uint64_t max_file_bytes = std::uint64_t{1} << 30;  // four budgets
-constexpr std::size_t max_json_bytes = std::size_t{64} << 20;     // of texts and tokens
-constexpr std::size_t most_frames = 10'000;  // of all sentences, in what earlier versions wrote; a History keeps fewer
+constexpr const char* history_key = "history";                    // key in the metadata
+constexpr std::uint64_t max_file_bytes = std::uint64_t{1} << 30;  // four times the default budget
+constexpr std::size_t max_json_bytes = std::size_t{64} << 20;     // for texts and tokens
+constexpr std::size_t most_frames = 10'000;  // of all sentences, in files of earlier versions; a History retains fewer
 
 std::string frame_name(std::size_t sentence, std::int64_t step) {
   return fmt::format("{}/{}", sentence, step);
@@ -33,7 +33,7 @@ std::string frame_name(std::size_t sentence, std::int64_t step) {
 
 // ---- writing
 
-// The tokens of all frames, each once.
+// The distinct tokens of all frames.
 class TokenList {
  public:
   std::int32_t index(const Token& token) {
@@ -55,7 +55,7 @@ TensorBytes tensor_of(std::string name, Dtype dtype, std::vector<std::int64_t> s
           std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Number))};
 }
 
-// Takes the frame `name` apart into tensors.
+// Splits the frame `name` into tensors.
 class FrameWriter {
  public:
   FrameWriter(Safetensors& file, TokenList& tokens, std::string name)
@@ -245,7 +245,7 @@ class HistoryReader {
       }
       DecodingStep& step = decoded.emplace_back(DecodingStep{{}, chosen[i], entropies[i], {}});
       for (const std::size_t end = next + counts[i]; next < end; ++next) {
-        const float p = probabilities[next];  // looked at without temperature and cuts
+        const float p = probabilities[next];  // computed without temperature and truncation
         step.candidates.push_back({candidates[next], logits[next], p, p, p});
       }
     }
@@ -332,7 +332,7 @@ void save_history(const std::filesystem::path& file, const History& history) {
     sentences.push_back({{"text", sentence.text}, {"frames", std::move(frames)}});
   }
   const Json json = {{"version", history_version}, {"tokens", tokens.list()}, {"sentences", std::move(sentences)}};
-  // What was typed may be any bytes; what is not UTF-8 is written as U+FFFD instead of losing the run over it.
+  // Typed text may be any bytes; invalid UTF-8 is written as U+FFFD, so that the run can be saved.
   contents.metadata[history_key] = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   write_safetensors(file, contents);
 }

@@ -16,13 +16,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* begun_name = "checkpoint.tmp";
-constexpr const char* gone_name = "gone";  // a folder of empty files with the names of those that the run loses
+constexpr const char* gone_name = "gone";  // a folder of empty files named like the files to be removed from the run
 
 void require(const std::error_code& error, const char* doing, const fs::path& path) {
   if (error) throw FileError(fmt::format("cannot {} {}: {}", doing, path.string(), error.message()));
 }
 
-// A link to a folder is none: it could lead anywhere.
+// Returns false for a link to a folder, which could point anywhere.
 bool is_folder(const fs::path& path) {
   std::error_code ignored;
   return fs::is_directory(fs::symlink_status(path, ignored));
@@ -35,7 +35,7 @@ void make_folder(const fs::path& path) {
   if (!is_folder(path)) throw FileError(fmt::format("cannot write to {}: it is not a folder", path.string()));
 }
 
-// Of the files that a run can have, those that are there, relative to the folder. What else is there is not ours.
+// The existing files of a run, as relative paths; other files in the folder are left alone.
 std::vector<fs::path> files_in(const RunFolder& folder) {
   std::vector<fs::path> candidates = folder.files();
   if (is_folder(folder.checkpoints())) {
@@ -71,7 +71,7 @@ void move_into_place(const RunFolder& run) {
 
 Descriptor lock(const fs::path& folder) {
   Descriptor held(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // A file system without locks (NFS has none for folders) is no reason not to save.
+  // Saves even on a file system without locks (NFS has none for folders).
   if (held.get() >= 0 && ::flock(held.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     throw FileError(fmt::format("{} is in use: another process is saving a run there", folder.string()));
   }
@@ -84,7 +84,7 @@ LockedRun::LockedRun(const fs::path& path) : folder_{path}, lock_(-1) {
   check_writable_run_folder(path);
   lock_ = lock(path);
   move_into_place(folder_);
-  std::error_code ignored;  // what stays is in nobody's way
+  std::error_code ignored;  // leftovers are harmless
   fs::remove_all(path / begun_name, ignored);
   remove_leftovers(path);
   remove_leftovers(folder_.checkpoints());
@@ -133,7 +133,7 @@ void Checkpoint::commit() {
     write_file(gone.path / file, "");
   }
   for (const fs::path& file : files_in(files_)) check_writable(run_.path / file);
-  move_into_place(run_);  // an earlier one, whose moves have failed
+  move_into_place(run_);  // an earlier one whose moves failed
   sync_folder(files_.path);
   fs::rename(files_.path, decided_checkpoint(run_).path, error);
   require(error, "write", decided_checkpoint(run_).path);

@@ -5,11 +5,11 @@
 
 namespace attnscope {
 
-// A file's bytes as memory that is read from the disk when it is looked at, and not copied. Who shortens the file
-// meanwhile ends the process: for files that are read through at once.
+// A memory-mapped file, read from disk on access and not copied. If another process truncates it, an access terminates
+// this process: use it for files that are read at once.
 class MappedFile {
  public:
-  // Throws FileError if it cannot be read or is no file.
+  // Throws FileError if the file cannot be read or is not a regular file.
   explicit MappedFile(const std::filesystem::path& path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
@@ -17,7 +17,7 @@ class MappedFile {
 
   std::string_view bytes() const { return bytes_; }
 
-  // Gives back the memory of `part`, of these bytes: it is read anew when it is looked at again.
+  // Releases the memory of `part`, a part of these bytes: it is read again at the next access.
   static void release(std::string_view part);
 
  private:

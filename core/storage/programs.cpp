@@ -102,7 +102,7 @@ int status_at_end(pid_t process) {
   return status;
 }
 
-// Not by ignoring SIGCHLD: then nobody could wait for any.
+// Ignoring SIGCHLD instead would make every waitpid fail.
 void let_run(pid_t process) {
   std::thread([process] { ::waitpid(process, nullptr, 0); }).detach();
 }

@@ -1,4 +1,4 @@
-// Other programs, and this one once more, as processes.
+// Starts other programs, and this one again, as processes.
 #pragma once
 
 #include <sys/types.h>
@@ -11,14 +11,14 @@
 
 namespace attnscope {
 
-// What this process has in its environment, with those variables in place of its own of the same name. There, and not
-// among the arguments, the processes of others cannot read them.
+// Returns the environment of this process with the given variables added or replaced. Unlike arguments, other users'
+// processes cannot read it.
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables);
 
-// A file that has no name, and is gone with the last process that has it open.
+// An anonymous file, deleted with the last process that has it open.
 class NamelessFile {
  public:
-  // Holds the bytes, to be read from the first one on. Throws std::system_error if there is no memory for them.
+  // Contains the bytes, positioned at the first. Throws std::system_error if there is no memory for them.
   explicit NamelessFile(std::string_view bytes);
   ~NamelessFile();
   NamelessFile(const NamelessFile&) = delete;
@@ -29,20 +29,20 @@ class NamelessFile {
   int descriptor_;
 };
 
-// Starts the program, looked for in PATH unless there is a slash in it, with that file as its input and its output
-// thrown away. Throws std::system_error if it cannot be started.
+// Starts the program, searched in PATH unless it contains a slash, with the file as its input and its output discarded.
+// Throws std::system_error if it cannot be started.
 pid_t start_program(std::vector<std::string> arguments, const NamelessFile& input);
 
-// Starts this one with those arguments, the first of which is its name; `mask` is of the signals that are blocked
-// there, null: as here; `talk`, if it is one, a descriptor that is its input and its output. Throws std::runtime_error
-// if it cannot be started.
+// Starts this program with the arguments, the first of which is its name. `mask`: signals blocked there, null: as here.
+// `talk`: a descriptor used as input and output, if valid. Throws std::runtime_error if it cannot be started.
 pid_t start_own_program(std::vector<std::string> arguments, std::vector<std::string> environment,
                         const sigset_t* mask = nullptr, int talk = -1);
 
-// Its status, as waitpid has it, once it has ended. Throws std::system_error if it is no child of this process.
+// Waits for its end and returns its status as from waitpid. Throws std::system_error if it is not a child of this
+// process.
 int status_at_end(pid_t process);
 
-// Lets it run for as long as it likes: only that nothing is left of it when it has ended.
+// Detaches the process: it is reaped when it ends.
 void let_run(pid_t process);
 
 }  // namespace attnscope

@@ -1,7 +1,6 @@
-// Protobuf's wire format, written by hand: a message is its fields one behind the other, each a key (number and kind)
-// and a value. Generated classes would need libprotobuf, which on Debian is in LibTorch's process already, in the
-// version that LibTorch was built with, and embedded once more in SentencePiece; and what is needed of it are a few
-// messages of numbers and bytes.
+// Protobuf's wire format, without a library: a message is a sequence of fields, each a key (number and kind) and a
+// value. Generated classes would need libprotobuf. On Debian, LibTorch already loads its own version, and SentencePiece
+// embeds another. Only a few messages of numbers and bytes are needed.
 #pragma once
 
 #include <bit>
@@ -12,7 +11,7 @@
 
 namespace attnscope::protobuf {
 
-// A number's own bytes; packed numbers are such, one behind the other.
+// The raw bytes of a number; packed numbers are concatenated.
 template <typename Number>
 std::string raw(Number number) {
   static_assert(std::endian::native == std::endian::little, "numbers are little-endian");
@@ -21,7 +20,7 @@ std::string raw(Number number) {
   return bytes;
 }
 
-// The bytes of one field. A repeated field is several of them; a message within one is `delimited`.
+// The bytes of one field. A repeated field is several of them; a nested message is `delimited`.
 std::string varint(int field, std::int64_t value);         // int32, int64, bool, an enumeration
 std::string fixed64(int field, double value);              // double
 std::string fixed32(int field, float value);               // float

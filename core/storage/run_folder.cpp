@@ -22,9 +22,9 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::uint64_t max_record_bytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t max_metrics_bytes = std::uint64_t{1} << 30;  // some five million updates
+constexpr std::uint64_t max_metrics_bytes = std::uint64_t{1} << 30;  // about five million steps
 
-// Runs `body`; whatever JSON or a field of it has against it becomes a RunError that begins with `where`.
+// Runs `body`; JSON errors become a RunError that starts with `where`.
 template <typename Body>
 auto reading(const std::string& where, const Body& body) {
   try {
@@ -63,7 +63,7 @@ std::int64_t whole(const OrderedJson& json, const char* field) {
   return value.get<std::int64_t>();
 }
 
-// JSON has no NaN and no infinity: null stands for them.
+// JSON has no NaN and no infinity: null represents them.
 double number(const OrderedJson& json, const char* field) {
   const OrderedJson& value = member(json, field);
   if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
@@ -96,7 +96,7 @@ bool is_file(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
-// Whether a run has that file, in its place or on its way there.
+// Returns true if the run has that file, in its place or in a committed checkpoint.
 bool has(const RunFolder& run, std::filesystem::path (RunFolder::*file)() const) {
   return is_file((run.*file)()) || is_file((decided_checkpoint(run).*file)());
 }
@@ -182,7 +182,7 @@ void check_writable_run_folder(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error) throw FileError(fmt::format("cannot create the folder {}: {}", path.string(), error.message()));
-  // Permissions, quotas and read-only mounts are many; writing something is the one sure test.
+  // Writing a file is the only reliable test, given permissions, quotas and read-only mounts.
   const std::filesystem::path probe = path / ".attnscope-probe";
   write_file(probe, "x");
   std::filesystem::remove(probe, error);
@@ -207,7 +207,7 @@ void save_corpus_record(const std::filesystem::path& file, const CorpusRecord& r
                             {"validation", record.validation},
                             {"test", record.test},
                             {"skipped", record.skipped}};
-  // A path may hold any bytes; what is not UTF-8 is written as U+FFFD instead of losing the run over it.
+  // A path may contain any bytes; invalid UTF-8 is written as U+FFFD, so that the run can be saved.
   write_file(file, json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + '\n');
 }
 
@@ -254,7 +254,7 @@ std::vector<MetricPoint> load_metrics(const std::filesystem::path& file) {
   std::string_view rest = bytes;
   for (std::int64_t line_number = 1; !rest.empty(); ++line_number) {
     const std::size_t end = rest.find('\n');
-    if (end == std::string_view::npos) break;  // torn by a crash in the middle of a write
+    if (end == std::string_view::npos) break;  // truncated by a crash during a write
     const std::int64_t last_step = points.empty() ? 0 : points.back().step;
     points.push_back(reading(fmt::format("{}, line {}", file.string(), line_number),
                              [&] { return from_line(rest.substr(0, end), last_step); }));

@@ -1,4 +1,4 @@
-// A run is a folder anyone can open; every name and text format in it is defined here.
+// The files of a run's folder: all their names and text formats are defined here.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace attnscope {
 
-inline constexpr std::int64_t largest_step = 1'000'000'000'000;  // beyond it, what is counted with steps may overflow
+inline constexpr std::int64_t largest_step = 1'000'000'000'000;  // beyond it, arithmetic with steps may overflow
 
-// A file of a run that is there but does not hold what it should. The message names the file, the line and the field.
+// A file of a run with invalid contents. The message names the file, the line and the field.
 class RunError : public Error {
  public:
   using Error::Error;
 };
 
-// Where the parts of a run are.
+// The paths of the parts of a run.
 struct RunFolder {
   std::filesystem::path path;
 
@@ -29,8 +29,8 @@ struct RunFolder {
   std::filesystem::path model() const { return path / "model.safetensors"; }
   std::filesystem::path optimizer() const { return path / "optimizer.safetensors"; }
   std::filesystem::path tokenizer() const { return path / "tokenizer.model"; }
-  // Instead of it, or beside it, of a run that began as another program's checkpoint, and of a classifier
-  // (tokenizer/families.h).
+  // Replace tokenizer(), or are next to it, in a run initialized from another program's checkpoint, and in a
+  // classifier (tokenizer/families.h).
   std::vector<std::filesystem::path> other_tokenizer_files() const;
   std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
   std::filesystem::path corpus() const { return path / "corpus.json"; }
@@ -38,41 +38,41 @@ struct RunFolder {
   std::filesystem::path checkpoints() const { return path / "checkpoints"; }
   std::filesystem::path kept_weights(std::int64_t step) const;  // checkpoints/00012000.safetensors
 
-  // All but the kept weights. Not every run has all of them.
+  // All except the weights in checkpoints/. Not every run has all of them.
   std::vector<std::filesystem::path> files() const;
 };
 
-// Where the files of a checkpoint lie between its decision and their move into the run's folder (held_run.h).
+// The paths of a committed checkpoint's files before their move into the run's folder (locked_run.h).
 RunFolder decided_checkpoint(const RunFolder& run);
 
-// Steps of the weights kept in checkpoints/, in order; none if there is no such folder. Other files there are ignored.
+// Steps of the weights in checkpoints/, ascending; empty if there is no such folder. Other files there are ignored.
 std::vector<std::int64_t> kept_steps(const RunFolder& folder);
 
-// True if `path` is a folder with a configuration and weights, another program's too. Never throws.
+// Returns true if `path` is a folder with a configuration and weights, also another program's. Never throws.
 bool is_run(const std::filesystem::path& path);
 
-// Throws RunError if the folder lacks something that every run has, and says what to do about it.
+// Throws RunError if the folder lacks a required file, and says what to do about it.
 void check_is_run(const std::filesystem::path& path);
 
-// Throws FileError if a run saved in the folder would replace something: another run, or a file of somebody else's that
-// is called like one of a run's.
+// Throws FileError if saving a run in the folder would replace another run, or an unrelated file with the name of one
+// of a run's files.
 void check_free_for_run(const std::filesystem::path& path);
 
-// Makes the folder (and its parents) if need be; throws FileError if it is no folder or nothing can be written in it.
+// Creates the folder (and its parents) if needed; throws FileError if it is not a folder or not writable.
 void check_writable_run_folder(const std::filesystem::path& path);
 
 // config.json. Loading throws FileError, and RunError naming file and field.
 void save_config(const std::filesystem::path& file, const Config& config);
 Config load_config(const std::filesystem::path& file);
 
-// What was read as the corpus, so that a run opened again can tell whether it is still the same.
+// A fingerprint of the corpus, to detect changes when a run is opened again.
 struct CorpusRecord {
-  std::string source;  // as CorpusConfig
+  std::string source;  // as in CorpusConfig
   std::string target;
   std::string name;
   std::string hash;
   std::int64_t seed = 0;   // of generation and split
-  std::int64_t train = 0;  // pairs; characters of running text
+  std::int64_t train = 0;  // pairs; for running text, characters
   std::int64_t validation = 0;
   std::int64_t test = 0;
   std::int64_t skipped = 0;
@@ -83,22 +83,21 @@ struct CorpusRecord {
 void save_corpus_record(const std::filesystem::path& file, const CorpusRecord& record);
 CorpusRecord load_corpus_record(const std::filesystem::path& file);
 
-// metrics.jsonl: one point a line, {"step":1,"loss":…,…}, with the metrics (plain/metrics.h) that were measured of it,
-// as float32 in the fewest digits that tell it apart; a number that is not finite is null and read back as NaN. Metrics
-// that a line lacks are absent from the point; those that are not in the table are passed over, and gone when the file
-// is written anew.
+// metrics.jsonl: one point per line, {"step":1,"loss":…,…}, with the metrics (plain/metrics.h) measured at it. Numbers
+// are float32 in the fewest digits that round-trip; non-finite ones are null and read back as NaN. Metrics missing in a
+// line are absent from the point. Unknown ones are ignored, and lost when the file is rewritten.
 
 // The line of a point, without its line end.
 std::string metrics_line(const MetricPoint& point);
 
-// Adds the points with one write, so that a crash tears the last line at most; throws FileError.
+// Appends the points with one write, so that a crash damages at most the last line; throws FileError.
 void append_metrics(const std::filesystem::path& file, std::span<const MetricPoint> points);
 
-// The file as a whole, replaced.
+// Replaces the whole file.
 void save_metrics(const std::filesystem::path& file, std::span<const MetricPoint> points);
 
-// All points, in order. An absent file has none. A last line without its line end is dropped; any other line that is
-// not a point, or not of a later step than the one before it, throws RunError naming file and line.
+// Returns all points in order. An absent file has none. A last line without line end is dropped. Any other line that is
+// not a point, or not of a later step than the previous one, throws RunError naming file and line.
 std::vector<MetricPoint> load_metrics(const std::filesystem::path& file);
 
 }  // namespace attnscope

@@ -18,7 +18,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the format is little-endian; so is the memory we copy");
 
 constexpr std::uint64_t max_file_bytes = std::uint64_t{16} << 30;
-constexpr std::size_t length_bytes = 8;  // the header's length stands in front of it
+constexpr std::size_t length_bytes = 8;  // the header's length precedes the header
 
 struct DtypeRow {
   Dtype dtype;
@@ -48,7 +48,7 @@ Dtype dtype_named(std::string_view name) {
   return row->dtype;
 }
 
-// Bytes a tensor of this shape takes; throws SafetensorsError when 64 bits cannot hold the number.
+// Returns the bytes of a tensor of this shape; throws SafetensorsError if the number exceeds 64 bits.
 std::uint64_t byte_count(std::span<const std::int64_t> shape, Dtype dtype) {
   std::uint64_t count = size_of(dtype);
   for (const std::int64_t extent : shape) {
@@ -68,7 +68,7 @@ void check_fits(const TensorBytes& tensor) {
   }
 }
 
-// Runs `body`; an error of its names the file too.
+// Runs `body`; adds the file to the message of its errors.
 template <typename Body>
 auto naming(std::string_view where, const Body& body) {
   try {
@@ -78,7 +78,7 @@ auto naming(std::string_view where, const Body& body) {
   }
 }
 
-// Runs `body`; an error of its names the tensor too.
+// Runs `body`; adds the tensor to the message of its errors.
 template <typename Body>
 auto within_tensor(std::string_view name, const Body& body) {
   try {
@@ -88,7 +88,7 @@ auto within_tensor(std::string_view name, const Body& body) {
   }
 }
 
-// Every byte of the data belongs to exactly one tensor.
+// Checks that every byte of the data belongs to exactly one tensor.
 void check_covers(std::vector<TensorHeader> headers, std::uint64_t data_bytes) {
   std::ranges::sort(headers, {}, [](const TensorHeader& h) { return std::pair(h.begin, h.end); });
   std::uint64_t end = 0;
@@ -121,7 +121,7 @@ TensorView read_tensor(const TensorHeader& header, std::string_view data) {
   });
 }
 
-// Bytes of the header, as they are told in front of it.
+// The header's length in bytes, as stored in front of it.
 std::uint64_t header_length(std::string_view bytes) {
   if (bytes.size() < length_bytes) throw SafetensorsError("too short for a header");
   std::uint64_t header_bytes = 0;
@@ -171,7 +171,7 @@ std::vector<const TensorBytes*> in_file_order(const Safetensors& contents) {
 std::string header_text(const Safetensors& contents, std::span<const TensorBytes* const> order) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!contents.metadata.empty()) header[std::string(metadata_key)] = contents.metadata;
-  // Appended as to the vector it is: looking for each of many names would take a time that grows with their square.
+  // Appends to the underlying vector: a lookup per name would take quadratic time.
   auto& entries = header.get_ref<nlohmann::ordered_json::object_t&>();
   std::set<std::string_view> names;
   std::uint64_t begin = 0;
@@ -213,7 +213,7 @@ const TensorBytes& Safetensors::at(std::string_view name) const {
 std::string serialize(const Safetensors& contents) {
   const std::vector<const TensorBytes*> order = in_file_order(contents);
   std::string header = header_text(contents, order);
-  header.append((8 - header.size() % 8) % 8, ' ');  // the data begins at a multiple of 8
+  header.append((8 - header.size() % 8) % 8, ' ');  // aligns the data to 8 bytes
   if (header.size() > max_header_bytes) {
     throw SafetensorsError(
         fmt::format("a header of {} bytes; at most {} are allowed", header.size(), max_header_bytes));

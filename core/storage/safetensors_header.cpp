@@ -14,9 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Follows the header as it is parsed: nlohmann::json would keep the last of two equal keys in silence, and build any
-// depth. The header is an object (depth 1) of tensors or metadata (2), whose fields are strings or lists (3) of
-// numbers.
+// A SAX handler, because nlohmann::json would silently accept the last of two equal keys, and build any depth. The
+// header is an object (depth 1) of tensors or metadata (2), whose fields are strings or lists (3) of numbers.
 class HeaderReader : public nlohmann::json_sax<Json> {
  public:
   SafetensorsHeader take() && { return std::move(header_); }
@@ -112,10 +111,10 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   }
 
   SafetensorsHeader header_;
-  int depth_ = 0;  // objects open
+  int depth_ = 0;  // number of open objects
   bool in_metadata_ = false;
   bool in_list_ = false;
-  std::string name_;                    // of the tensor, or __metadata__
+  std::string name_;                    // tensor name, or __metadata__
   std::string field_;                   // within it
   std::set<std::string> names_;         // seen so far
   std::set<std::string> fields_;        // seen so far in this tensor

@@ -18,7 +18,7 @@ constexpr std::array own_files = {TokenizerFile{"tokenizer.model"}, TokenizerFil
 constexpr std::array marian_files = {TokenizerFile{"source.spm"}, TokenizerFile{"target.spm"},
                                      TokenizerFile{"vocab.json"}, settings_file};
 constexpr std::array t5_files = {TokenizerFile{"spiece.model"}, settings_file};
-// All that the first two hold is in the last, too: there are folders with either.
+// The last file contains everything in the first two: there are folders with either.
 constexpr std::array gpt2_files = {TokenizerFile{"vocab.json", false}, TokenizerFile{"merges.txt", false},
                                    settings_file, TokenizerFile{"tokenizer.json", false}};
 constexpr std::array llama_files = {TokenizerFile{"tokenizer.model"}, settings_file};
@@ -35,7 +35,7 @@ const std::array families = {
     Family{"llama", llama_files, llama_pieces},
 };
 
-// One a line.
+// One label per line.
 std::vector<std::string> labels_of(std::string_view text) {
   std::vector<std::string> labels;
   while (!text.empty()) {
@@ -81,7 +81,7 @@ Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const Sp
 }
 
 TokenizerFiles files_for_family(std::string_view family, std::string_view own, const Tokenizer& tokenizer) {
-  const bool has_both = family == "llama" && own == "gpt2";  // the newer ones come with GPT-2's
+  const bool has_both = family == "llama" && own == "gpt2";  // newer checkpoints have GPT-2's tokenizer
   if (family == own || has_both) return tokenizer.files();
   if (own != "sentencepiece" || family == "gpt2") {
     throw TokenizerError(

@@ -1,4 +1,4 @@
-// The tokenizers of other programs' checkpoints, by the family that tokenizer.family names; "sentencepiece" is
+// The tokenizers of other programs' checkpoints, by the family named in tokenizer.family; "sentencepiece" is
 // attnscope's own.
 #pragma once
 
@@ -12,24 +12,24 @@
 
 namespace attnscope {
 
-// One of a tokenizer's files, in a run's folder or a checkpoint's.
+// One of a tokenizer's files, in the folder of a run or a checkpoint.
 struct TokenizerFile {
   std::string_view name;
   bool needed = true;
 };
 
-// Throws TokenizerError if there is no such family.
+// Throws TokenizerError for an unknown family.
 std::span<const TokenizerFile> tokenizer_files(std::string_view family);
 
-// `files` are those that are needed, and of the others what there is. `vocab_size` is that of the model's table, which
-// may be longer than the tokenizer's. The special pieces are the model's, as model.padding_id … name them, but for the
-// unknown one, which is the tokenizer's to know. Throws TokenizerError naming the file, and what the model and its
-// tokenizer disagree in.
+// `files` must contain the required ones, and may contain the others. `vocab_size` is the size of the model's embedding
+// matrix, which may exceed the tokenizer's. The special tokens are the model's, as in model.padding_id …, except the
+// unknown one, which the tokenizer defines. Throws TokenizerError naming the file, and the disagreement between model
+// and tokenizer.
 Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const SpecialTokens& special,
                          std::int64_t vocab_size);
 
-// The other way: the tokenizer of a run whose tokenizer.family is `own`, as the files of `family`. Throws
-// TokenizerError where these cannot say the same.
+// Export: converts the tokenizer of a run whose tokenizer.family is `own` to the files of `family`. Throws
+// TokenizerError if these cannot represent it.
 TokenizerFiles files_for_family(std::string_view family, std::string_view own, const Tokenizer& tokenizer);
 
 }  // namespace attnscope

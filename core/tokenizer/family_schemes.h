@@ -1,4 +1,4 @@
-// The schemes behind families.h, one a file.
+// The schemes behind families.h, one file each.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,13 @@ std::unique_ptr<const PieceScheme> t5_pieces(const TokenizerFiles& files, int vo
 std::unique_ptr<const PieceScheme> gpt2_pieces(const TokenizerFiles& files, int vocab_size);
 std::unique_ptr<const PieceScheme> llama_pieces(const TokenizerFiles& files, int vocab_size);
 
-// The named file as JSON; an empty object where there is none.
+// Parses the named file as JSON; returns an empty object if there is none.
 nlohmann::json json_file(const TokenizerFiles& files, const std::string& name);
 
-// A field of tokenizer_config.json that is true, false, or absent.
+// A boolean field of tokenizer_config.json; `absent` if it is missing.
 bool flag(const nlohmann::json& settings, const char* field, bool absent);
 
-// The piece of an id that the model has room for and the tokenizer no name.
+// The placeholder for an id that is in the model but not in the tokenizer.
 std::string unused_piece(int id);
 
 }  // namespace attnscope

@@ -1,6 +1,6 @@
-// GPT-2's tokenizer, as transformers has it (GPT2Tokenizer): words cut at Unicode's classes, their bytes as printable
-// letters, and the pair that stands earliest in merges.txt joined until none is left (1508.07909). SmolLM's is the same
-// but that every digit is a word.
+// GPT-2's tokenizer, as in transformers (GPT2Tokenizer): words split by Unicode classes, bytes as printable letters,
+// and repeated merges of the pair that is earliest in merges.txt (1508.07909). SmolLM's differs only in that every
+// digit is a word.
 #include <fmt/format.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
@@ -23,7 +23,7 @@ constexpr const char* end_of_text = "<|endoftext|>";
 
 enum class Kind { letter, number, white, other };
 
-// The character at `at`, which then stands behind it; below 0: what stands there is no UTF-8.
+// Returns the character at `at` and advances `at`; negative: invalid UTF-8.
 UChar32 next_character(std::string_view text, std::size_t& at) {
   UChar32 c = 0;
 #pragma GCC diagnostic push
@@ -39,7 +39,7 @@ struct Letter {
 };
 
 Kind kind_of(UChar32 c) {
-  if (c < 0) return Kind::other;  // no UTF-8
+  if (c < 0) return Kind::other;  // invalid UTF-8
   if (u_isUWhiteSpace(c)) return Kind::white;
   const auto mask = U_GET_GC_MASK(c);
   return (mask & U_GC_L_MASK) != 0 ? Kind::letter : (mask & U_GC_N_MASK) != 0 ? Kind::number : Kind::other;
@@ -69,12 +69,12 @@ std::vector<std::string_view> words_of(std::string_view text) {
   while (i < letters.size()) {
     std::size_t j = i + ending_at(text.substr(begin_of(i)));
     if (j == i) {
-      // One space may lead a run.
+      // A sequence may start with one space.
       const bool led = text[begin_of(i)] == ' ' && i + 1 < letters.size() && letters[i + 1].kind != Kind::white;
       const Kind kind = letters[i + (led ? 1 : 0)].kind;
       j = i + (led ? 2 : 1);
       while (j < letters.size() && letters[j].kind == kind) ++j;
-      // The last of several white letters is left for what follows.
+      // The last of several white-space characters belongs to the next word.
       if (kind == Kind::white && j < letters.size() && j - i > 1) --j;
     }
     words.push_back(text.substr(begin_of(i), begin_of(j) - begin_of(i)));
@@ -94,7 +94,7 @@ std::string utf8(int c) {
   return {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 0x3F))};
 }
 
-// The 68 bytes that are not printed become U+0100, U+0101 …: a space is U+0120, Ġ.
+// The 68 unprintable bytes become U+0100, U+0101 …: a space is U+0120, Ġ.
 std::array<std::string, 256> byte_letters() {
   std::array<std::string, 256> letters;
   int next = 0x100;
@@ -103,7 +103,7 @@ std::array<std::string, 256> byte_letters() {
   return letters;
 }
 
-// What is no UTF-8 becomes U+FFFD.
+// Replaces invalid UTF-8 with U+FFFD.
 std::string valid_utf8(std::string_view bytes) {
   std::string text;
   std::size_t at = 0;
@@ -114,7 +114,7 @@ std::string valid_utf8(std::string_view bytes) {
   return text;
 }
 
-// ---- what tokenizer.json says, where there is one
+// ---- tokenizer.json, if there is one
 
 [[noreturn]] void refuse(const char* field, const nlohmann::json& value, const char* supported) {
   throw TokenizerError(fmt::format("tokenizer.json: \"{}\" is {}, supported: {}", field, value.dump(), supported));
@@ -131,7 +131,7 @@ bool is_step(const nlohmann::json& step, const char* type) {
   return member(step, "type") == type;
 }
 
-// Whether every digit is a word of its own, before words are cut.
+// Returns true if every digit is a word of its own, before words are split.
 bool parts_digits(const nlohmann::json& file) {
   const nlohmann::json& cut = member(file, "pre_tokenizer");
   constexpr const char* supported = "ByteLevel, or Digits with individual_digits followed by ByteLevel";
@@ -152,7 +152,7 @@ bool parts_digits(const nlohmann::json& file) {
 void check_supported(const nlohmann::json& file) {
   if (file.empty()) return;
   const nlohmann::json& model = member(file, "model");
-  // Files before 2021 do not name it.
+  // Files from before 2021 lack it.
   if (const nlohmann::json& type = member(model, "type"); !type.is_null() && type != "BPE")
     refuse("model.type", type, "BPE");
   if (const nlohmann::json& bytes = member(model, "byte_fallback"); bytes == true)
@@ -163,7 +163,7 @@ void check_supported(const nlohmann::json& file) {
   if (!added.is_null() && !is_step(added, "ByteLevel")) refuse("post_processor", added, "null, ByteLevel");
 }
 
-// The words of a text in which every digit is one.
+// Splits a text into words in which every digit is separate.
 std::vector<std::string_view> words_and_digits(std::string_view text) {
   std::vector<std::string_view> words;
   std::size_t begin = 0;
@@ -256,7 +256,7 @@ class Gpt2Pieces final : public PieceScheme {
       if (!ids_.contains(letter)) throw TokenizerError(fmt::format("{}: there is no \"{}\"", file, letter));
   }
 
-  // Pieces beside the vocabulary, which are found in a text before it is cut.
+  // Reads the pieces outside the vocabulary, which are searched in a text before it is split.
   void read_specials(const nlohmann::json& added) {
     if (!added.is_null() && !added.is_array()) refuse("added_tokens", added, "a list");
     for (const nlohmann::json& token : added) {
@@ -269,7 +269,7 @@ class Gpt2Pieces final : public PieceScheme {
     if (added.is_null()) added_.push_back(end_of_text);
   }
 
-  // A text, or an object with it as its content.
+  // A string, or an object with it as its content.
   void read_end(const nlohmann::json& named) {
     const nlohmann::json& content = named.is_object() ? member(named, "content") : named;
     if (!content.is_null() && !content.is_string()) {
@@ -300,7 +300,7 @@ class Gpt2Pieces final : public PieceScheme {
     }
   }
 
-  // Texts, or pairs of texts.
+  // Strings, or pairs of strings.
   void read_merge_list(const nlohmann::json& merges) {
     if (!merges.is_array()) refuse("model.merges", merges, "a list");
     for (const nlohmann::json& merge : merges) {
@@ -334,7 +334,7 @@ class Gpt2Pieces final : public PieceScheme {
     return pieces;
   }
 
-  // Of an unused piece nothing.
+  // Appends nothing for an unused piece.
   void add_bytes(const std::string& piece, std::string& bytes) const {
     std::string own;
     std::size_t at = 0;
@@ -352,9 +352,9 @@ class Gpt2Pieces final : public PieceScheme {
   std::unordered_map<std::string, char> bytes_;
   std::unordered_map<std::string, int> ids_;
   std::vector<std::string> names_;
-  std::unordered_map<std::string, int> ranks_;  // "left right": its line
+  std::unordered_map<std::string, int> ranks_;  // "left right": its line number
   std::vector<std::string> added_;
-  std::set<int> silent_, spoken_;  // of the added ones: those that stand for no text, and for their own
+  std::set<int> silent_, spoken_;  // of the added ones: those without text, and those that decode to their own text
   int end_ = -1;
   bool space_in_front_ = false, opens_ = false, parts_digits_ = false;
 };

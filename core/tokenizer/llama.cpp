@@ -1,5 +1,5 @@
-// Llama's tokenizer, as transformers has it (LlamaTokenizer): SentencePiece with byte pieces for what has no other, and
-// <s> in front.
+// Llama's tokenizer, as in transformers (LlamaTokenizer): SentencePiece with byte pieces as a fallback, and <s> at the
+// start.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::string_view mark = "\u2581";  // of a word's beginning
+constexpr std::string_view mark = "\u2581";  // start of a word
 
 const std::array<std::string, 3> llama_specials = {"<s>", "</s>", "<unk>"};
 
@@ -44,7 +44,7 @@ class LlamaPieces final : public PieceScheme {
     const std::vector<TextPart> parts = split_at_specials(text, llama_specials, false);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (parts[i].special) {
-        // The text began with a special piece: no space in front of it.
+        // The text started with a special piece: no space in front of it.
         if (i == 1 && !legacy_ && tokens.size() == 1 && tokens[0].text == mark) tokens.clear();
         tokens.push_back({model_.id_of(parts[i].text), parts[i].text});
       } else {
@@ -80,8 +80,8 @@ class LlamaPieces final : public PieceScheme {
     }
   }
 
-  // Legacy models put a space before every stretch of text, the others before none: there a space in front would be
-  // eaten, so that the letters of <unk> go before it and are cut off again.
+  // Legacy models insert a space before every part of a text, the others none. In the latter, SentencePiece would drop
+  // a leading space; therefore the letters of <unk> are prepended and removed again.
   std::vector<Token> segment(const std::string& text) const {
     if (legacy_) return model_.encode(text);
     if (!text.starts_with(mark) && !text.starts_with(' ')) return plain_.encode(text);

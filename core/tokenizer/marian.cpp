@@ -1,5 +1,5 @@
-// Marian's and OPUS-MT's tokenizer, as transformers has it (MarianTokenizer): SentencePiece only cuts the text, one
-// model a side, and vocab.json numbers the pieces of both. Moses' punctuation normaliser is left out.
+// Marian's and OPUS-MT's tokenizer, as in transformers (MarianTokenizer): SentencePiece only splits the text, with one
+// model per side, and vocab.json numbers the pieces of both. Moses' punctuation normalizer is omitted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ class MarianPieces final : public PieceScheme {
     return {found == ids_.end() ? unknown_id() : found->second, std::move(piece)};
   }
 
-  // ">>fra<<" in front names the language: a piece of its own, whatever SentencePiece would make of it.
+  // ">>fra<<" at the start names the language: one piece, regardless of SentencePiece's split.
   void add_plain(std::string_view text, Side side, std::vector<Token>& tokens) const {
     const std::size_t end = text.starts_with(">>") ? text.find("<<") : std::string_view::npos;
     if (end != std::string_view::npos) {
@@ -77,7 +77,7 @@ class MarianPieces final : public PieceScheme {
     for (Token& cut : (side == Side::source ? source_ : target_).encode(text)) tokens.push_back(token(cut.text));
   }
 
-  // What pieces of no model leave of the mark of a word's beginning is a space; none at the ends.
+  // Replaces remaining word marks of pieces outside the models with spaces; trims the ends.
   static std::string without_marks(std::string text) {
     constexpr std::string_view mark = "\u2581";
     for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at))

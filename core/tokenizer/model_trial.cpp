@@ -18,7 +18,7 @@
 namespace attnscope {
 namespace {
 
-// Tried and found to be in order; a hash and a length each.
+// Models that have passed the trial; one hash and length each.
 class Tried {
  public:
   bool contains(std::string_view model) {
@@ -38,7 +38,7 @@ class Tried {
   std::set<Key> models_;
 };
 
-// As waitpid tells it.
+// The status returned by waitpid.
 int status_of_trial(std::string_view model) {
   try {
     const NamelessFile input(model);

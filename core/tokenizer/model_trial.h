@@ -4,8 +4,8 @@
 
 namespace attnscope {
 
-// Lets another process read a serialized SentencePiece model and use it, once for the same bytes; throws TokenizerError
-// if that ended otherwise than in order. Whether it is a model is not told.
+// Loads and uses a serialized SentencePiece model in another process, once for the same bytes. Throws TokenizerError if
+// that process crashed; whether the bytes are a valid model is not checked.
 void try_apart(std::string_view model);
 
 }  // namespace attnscope

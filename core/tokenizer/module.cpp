@@ -35,7 +35,7 @@ void check(const sentencepiece::util::Status& status) {
   if (!status.ok()) throw std::runtime_error(status.message());
 }
 
-// Runs `body`; whatever it throws becomes the error's text.
+// Runs `body`; an exception becomes the error's text.
 template <typename Body>
 OwnedText guarded(const Body& body) noexcept {
   try {
@@ -48,7 +48,7 @@ OwnedText guarded(const Body& body) noexcept {
   }
 }
 
-// Hands the caller's sentences to the trainer one by one.
+// Passes the caller's sentences to the trainer one by one.
 class Sentences : public sentencepiece::SentenceIterator {
  public:
   Sentences(const TextView* sentences, std::size_t count) : next_(sentences), end_(sentences + count) { read(); }
@@ -76,8 +76,8 @@ bool has_tab(const std::vector<TextView>& sentences) {
                      [](const TextView& text) { return std::memchr(text.data, '\t', text.size) != nullptr; });
 }
 
-// `type` need not be the one asked for: a model of characters also tells how many there are. A request for characters
-// is for every one of them, also for each space in a row.
+// `type` can differ from the requested one: a character model is also used to count the characters. A request for
+// characters covers every one of them, also repeated spaces.
 std::string train_once(const TrainingRequest& request, const std::vector<TextView>& sentences, std::string_view type,
                        std::size_t vocab_size) {
   const bool lossless = request.type == char_type;
@@ -85,7 +85,7 @@ std::string train_once(const TrainingRequest& request, const std::vector<TextVie
       {"model_type", std::string(type)},
       {"vocab_size", std::to_string(vocab_size)},
       {"hard_vocab_limit", "false"},
-      {"use_all_vocab", type == char_type ? "true" : "false"},  // a piece for every character
+      {"use_all_vocab", type == char_type ? "true" : "false"},  // one piece per character
       {"character_coverage", "1.0"},
       {"normalization_rule_name", "identity"},
       {"remove_extra_whitespaces", lossless ? "false" : "true"},
@@ -99,7 +99,7 @@ std::string train_once(const TrainingRequest& request, const std::vector<TextVie
       {"num_threads", "1"},  // the sums of unigram's EM depend on the number of threads
       {"minloglevel", "2"},
   };
-  // The trainer leaves tabs out, as a mark of its own, unless they are asked for.
+  // The trainer uses tabs as a separator and omits them, unless they are requested explicitly.
   if (lossless && has_tab(sentences)) options.emplace("user_defined_symbols", "\t");
   Sentences iterator(sentences.data(), sentences.size());
   std::string model;
@@ -107,17 +107,17 @@ std::string train_once(const TrainingRequest& request, const std::vector<TextVie
   return model;
 }
 
-// The smallest vocabulary: the special pieces and one for every character.
+// The smallest vocabulary: the special pieces and one per character.
 std::size_t smallest_vocabulary(const TrainingRequest& request, const std::vector<TextView>& sentences) {
   sentencepiece::SentencePieceProcessor processor;
   check(processor.LoadFromSerializedProto(train_once(request, sentences, char_type, request.vocab_size)));
   return static_cast<std::size_t>(processor.GetPieceSize());
 }
 
-// SentencePiece 0.1.97 reads past the end of an empty list (bpe_model_trainer.cc, UpdateActiveSymbols) when a BPE
-// trainer has merged everything there is to merge and the number of merges is a multiple of 100: every corpus of digits
-// at the first merge, other small corpora by chance. So the trainer must stop before it runs dry. Many different words
-// say that it will, at once; otherwise a rehearsal tells when it would.
+// SentencePiece 0.1.97 reads past the end of an empty list (bpe_model_trainer.cc, UpdateActiveSymbols) if a BPE trainer
+// has no merges left and the number of merges is a multiple of 100. This affects every corpus of digits at the first
+// merge, and other small corpora by chance. So the trainer must stop before it runs out of merges. With many different
+// words that is certain at once; otherwise a rehearsal counts the merges.
 
 std::unordered_set<std::string_view> different_words(const std::vector<TextView>& sentences) {
   std::unordered_set<std::string_view> words;
@@ -132,9 +132,9 @@ std::unordered_set<std::string_view> different_words(const std::vector<TextView>
   return words;
 }
 
-// Merges the trainer finds for certain: each of these words ends as a piece of its own.
+// A lower bound of the number of merges: each of these words becomes a piece of its own.
 std::size_t certain_merges(const std::unordered_set<std::string_view>& words) {
-  constexpr std::size_t longest_piece = 16;  // characters, with the mark of the word's beginning
+  constexpr std::size_t longest_piece = 16;  // characters, including the word mark
   return static_cast<std::size_t>(std::count_if(words.begin(), words.end(), [](std::string_view word) {
     return word.size() < longest_piece && std::all_of(word.begin(), word.end(), [](char c) {
              return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -142,15 +142,15 @@ std::size_t certain_merges(const std::unordered_set<std::string_view>& words) {
   }));
 }
 
-// No more can there be: a word of n characters and the mark of its beginning is whole after n. A rehearsal takes time
-// for every merge it is asked for, found or not.
+// An upper bound: a word of n characters and its word mark is complete after n merges. A rehearsal takes time for every
+// requested merge, found or not.
 std::size_t most_merges(const std::unordered_set<std::string_view>& words) {
   std::size_t bytes = 0;
   for (const std::string_view word : words) bytes += word.size();
   return bytes;
 }
 
-// Private characters, four bytes each, that stand in no corpus: U+F0000…U+F0FFF.
+// Private-use characters, four bytes each, that occur in no corpus: U+F0000…U+F0FFF.
 constexpr char32_t first_private = 0xF0000;
 
 std::string private_character(std::size_t index) {
@@ -159,8 +159,8 @@ std::string private_character(std::size_t index) {
           static_cast<char>(0x80 | (c >> 6 & 0x3F)), static_cast<char>(0x80 | (c & 0x3F))};
 }
 
-// Texts of private characters, each of characters of its own in which every pair of them occurs once (a de Bruijn
-// sequence, 80² characters long). Each merge removes one pair's worth of it, so a text is good for thousands.
+// Texts of private-use characters, each with its own characters, in which every pair occurs once (a de Bruijn sequence,
+// 80² characters long). Each merge removes the occurrences of one pair, so a text lasts for thousands of merges.
 constexpr std::size_t characters_a_text = 80;
 constexpr std::size_t merges_a_text = 5000;
 
@@ -178,8 +178,8 @@ bool has_private(const std::string& piece) {
   return piece.find(private_character(0).substr(0, 2)) != std::string::npos;  // U+F0000…U+F0FFF
 }
 
-// Merges there are in the sentences, up to `wanted`. Each sentence is given twice, so that all its pairs, at least two
-// of each, are merged before the first private pair: those occur once.
+// Counts the possible merges in the sentences, up to `wanted`. Each sentence is given twice, so that its pairs, which
+// then occur at least twice, are merged before the first private pair, which occurs once.
 std::size_t rehearse_merges(const TrainingRequest& request, std::vector<TextView> sentences, std::size_t smallest,
                             std::size_t wanted) {
   std::vector<std::string> texts(wanted / merges_a_text + 1);
@@ -190,7 +190,7 @@ std::size_t rehearse_merges(const TrainingRequest& request, std::vector<TextView
   sentencepiece::SentencePieceProcessor processor;
   check(processor.LoadFromSerializedProto(
       train_once(request, sentences, "bpe", smallest + texts.size() * characters_a_text + wanted)));
-  // The pieces lie in the order of their merges, behind the special ones.
+  // The pieces are in the order of their merges, after the special ones.
   int id = std::max({request.pad_id, request.bos_id, request.eos_id, request.unk_id}) + 1;
   std::size_t merges = 0;
   while (merges < wanted && !has_private(processor.IdToPiece(id))) {

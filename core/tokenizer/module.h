@@ -1,37 +1,37 @@
 // The C interface between attnscope and its SentencePiece module, shared by both sides.
 //
-// The module lives in a linker namespace of its own (see tokenizer.cpp), with its own C++ runtime and heap: what one
-// side allocates only that side frees, no C++ object and no exception crosses, errors come back as text.
+// The module is loaded into a linker namespace of its own (see sentence_piece.cpp), with its own C++ runtime and heap.
+// Each side frees its own allocations; no C++ objects or exceptions cross; errors are returned as text.
 #pragma once
 
 #include <cstddef>
 
 namespace attnscope {
 
-// Raised whenever anything below changes, so that a module from another build is refused instead of misread.
+// Incremented with every change below, so that a module from another build is rejected instead of misread.
 inline constexpr int sentencepiece_api_version = 3;
 
-// Longer sentences are passed over in training: the BPE trainer overflows in a word of 2^15 characters.
+// Longer sentences are skipped in training: the BPE trainer overflows in a word of 2^15 characters.
 inline constexpr std::size_t longest_sentence = 30'000;  // bytes
 
 struct SentencePieceModel;  // a loaded model, owned by the module
 
-struct TextView {  // borrowed bytes, not terminated; may hold NUL
+struct TextView {  // borrowed bytes, not terminated; may contain NUL
   const char* data;
   std::size_t size;
 };
 
-struct OwnedText {  // the module's bytes; give them back to free_text
+struct OwnedText {  // the module's bytes; release with free_text
   char* data;
   std::size_t size;
 };
 
 struct Piece {
   int id;
-  TextView text;  // as the model writes it; the text itself where the model knows no piece for it
+  TextView text;  // the piece in the vocabulary; the text itself if it is unknown
 };
 
-struct Encoding {  // the module's memory; give it back to free_encoding
+struct Encoding {  // the module's memory; release with free_encoding
   const Piece* pieces;
   std::size_t count;
   void* storage;
@@ -41,28 +41,29 @@ struct TrainingRequest {
   const TextView* sentences;
   std::size_t count;
   const char* type;        // "bpe", "unigram" or "char"
-  std::size_t vocab_size;  // at most; "char" gives every character of the sentences a piece instead
+  std::size_t vocab_size;  // maximum; for "char" one piece per character of the sentences instead
   int pad_id, bos_id, eos_id, unk_id;
 };
 
-struct SpecialIds {  // -1 where the model has none
+struct SpecialIds {  // -1 if the model has none
   int pad, bos, eos, unk;
 };
 
-// Functions that return OwnedText return an error: data is null on success, and then alone the outputs are set.
+// Functions that return OwnedText return an error: data is null on success, and only then are the outputs set.
 struct SentencePieceApi {
   int version;
   OwnedText (*train)(const TrainingRequest* request, OwnedText* model);
   OwnedText (*load)(TextView model_bytes, SentencePieceModel** model);
-  // A "char" model keeps every space; the others drop those at the ends and all but one in a row.
+  // A "char" model retains every space; the others drop leading and trailing spaces and all but one in a row.
   OwnedText (*encode)(const SentencePieceModel* model, TextView text, Encoding* encoding);
   OwnedText (*decode)(const SentencePieceModel* model, const int* ids, std::size_t count, OwnedText* text);
-  // Pieces instead of ids, also such as the model has not.
+  // Takes pieces instead of ids, which need not be in the vocabulary.
   OwnedText (*join)(const SentencePieceModel* model, const TextView* pieces, std::size_t count, OwnedText* text);
   int (*vocab_size)(const SentencePieceModel* model);
   SpecialIds (*special_ids)(const SentencePieceModel* model);
-  TextView (*piece)(const SentencePieceModel* model, int id);  // id within the vocabulary; lives as long as the model
-  int (*id_of)(const SentencePieceModel* model, TextView piece);  // that of unk where there is none
+  // id must be in the vocabulary; valid as long as the model
+  TextView (*piece)(const SentencePieceModel* model, int id);
+  int (*id_of)(const SentencePieceModel* model, TextView piece);  // the unknown id if there is no such piece
   void (*free_model)(SentencePieceModel* model);
   void (*free_encoding)(Encoding encoding);
   void (*free_text)(OwnedText text);
@@ -70,5 +71,5 @@ struct SentencePieceApi {
 
 }  // namespace attnscope
 
-// The module's one symbol.
+// The module's only symbol.
 extern "C" const attnscope::SentencePieceApi* attnscope_sentencepiece_api();

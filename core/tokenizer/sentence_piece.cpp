@@ -9,8 +9,8 @@
 namespace attnscope {
 namespace {
 
-// Debian's libsentencepiece exports the protobuf it embeds, LibTorch loads another one, and in one namespace the
-// symbols interpose and crash the program before main. In a namespace of its own SentencePiece sees only its own.
+// Debian's libsentencepiece exports its embedded protobuf, and LibTorch loads another version. In one namespace their
+// symbols interpose and crash the program before main. A separate namespace isolates SentencePiece.
 const SentencePieceApi* load_module() {
   const std::string path = sentence_piece_folder() / ATTNSCOPE_SENTENCEPIECE_FILE;
   void* const module = dlmopen(LM_ID_NEWLM, path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -27,12 +27,12 @@ const SentencePieceApi* load_module() {
 
 }  // namespace
 
-// Next to the program in the build tree as in an installed one: bin/attnscope, lib/attnscope/….
+// Relative to the program, in the build tree as after installation: bin/attnscope, lib/attnscope/….
 std::filesystem::path sentence_piece_folder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / ATTNSCOPE_MODULE_DIR;
 }
 
-// Loaded once and for good: the C library has room for about 15 namespaces.
+// Loaded once and never unloaded: the C library supports about 15 namespaces.
 const SentencePieceApi& sentence_piece_module() {
   static const SentencePieceApi* const api = load_module();
   return *api;

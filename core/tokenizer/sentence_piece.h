@@ -1,4 +1,4 @@
-// A SentencePiece model, as its module (module.h) gives it.
+// A SentencePiece model, accessed through its module (module.h).
 #pragma once
 
 #include <filesystem>
@@ -13,37 +13,37 @@
 
 namespace attnscope {
 
-// Loads the module with the first call; throws TokenizerError if it cannot be loaded.
+// Loads the module at the first call; throws TokenizerError if that fails.
 const SentencePieceApi& sentence_piece_module();
 
-// Where the module is, and what tries a model out.
+// The folder of the module and of the trial program.
 std::filesystem::path sentence_piece_folder();
 
 inline TextView view_of(std::string_view text) {
   return {text.data(), text.size()};
 }
 
-// The module's text as one of ours, given back to it.
+// Copies the module's text, and releases it.
 std::string take(OwnedText text);
 
-// Throws TokenizerError beginning with `doing` if there is an error.
+// Throws TokenizerError starting with `doing` if there is an error.
 void check(OwnedText error, std::string_view doing);
 
-// Immutable; copies share the model. Any number of threads may use it at once.
+// Immutable; copies share the model. Thread-safe.
 class SentencePiece {
  public:
-  // The bytes of a serialized model; throws TokenizerError if they are none, or such that SentencePiece ends over them.
+  // Loads a serialized model; throws TokenizerError if it is invalid, or crashes SentencePiece.
   explicit SentencePiece(std::string_view model);
 
   std::vector<Token> encode(std::string_view text) const;
   std::string decode(std::span<const int> ids) const;
-  // Joins pieces, also such as the model has not.
+  // Joins pieces, which need not be in the vocabulary.
   std::string join(std::span<const std::string> pieces) const;
   int vocab_size() const;
   SpecialIds special_ids() const;
-  // The id lies within the vocabulary.
+  // The id must be in the vocabulary.
   std::string piece(int id) const;
-  // That of the unknown piece where the model has no such piece.
+  // Returns the unknown id if there is no such piece.
   int id_of(std::string_view piece) const;
 
  private:

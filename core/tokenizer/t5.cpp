@@ -1,4 +1,4 @@
-// T5's tokenizer, as transformers has it (T5Tokenizer): SentencePiece, and <extra_id_n> counted down from the end.
+// T5's tokenizer, as in transformers (T5Tokenizer): SentencePiece, and <extra_id_n> counted down from the end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class T5Pieces final : public PieceScheme {
     for (int n = 0; n < extra_; ++n) specials_.push_back(fmt::format("<extra_id_{}>", n));
   }
 
-  // </s> stands after every text, but once.
+  // </s> follows every text, but only once.
   std::vector<Token> encode(std::string_view text, Side) const override {
     std::vector<Token> tokens;
     for (const TextPart& part : split_at_specials(text, specials_, true)) {
@@ -68,7 +68,7 @@ class T5Pieces final : public PieceScheme {
     return extra >= 0 ? size() - 1 - static_cast<int>(extra) : model_.id_of(special);
   }
 
-  static constexpr std::ptrdiff_t first_extra = 3;  // of specials_
+  static constexpr std::ptrdiff_t first_extra = 3;  // index in specials_
 
   SentencePiece model_;
   int vocab_size_;

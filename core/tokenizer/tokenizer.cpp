@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// Always the same sample of what is too much to read.
+// Retains a deterministic sample of a text that is too large.
 void keep_sample(std::vector<TextView>& views) {
   constexpr std::size_t max_bytes = 12'000'000;
   constexpr std::size_t max_count = 400'000;
@@ -31,9 +31,9 @@ void keep_sample(std::vector<TextView>& views) {
   if (views.size() > max_count) views.resize(max_count);
 }
 
-// Sentences with something in them; of a large corpus a sample, as nobody waits for minutes and the frequent words are
-// in any sample: unigram takes some 9 s for this much, BPE 3 s. Counting characters takes 3 s for 100 MB, and a rare
-// one would be missing from a sample.
+// Returns the non-empty sentences. A large corpus is sampled, because frequent words are in any sample: unigram takes
+// about 9 s for this size, BPE 3 s. Character models use everything: counting takes 3 s for 100 MB, and a sample could
+// miss rare characters.
 std::vector<TextView> training_text(std::span<const std::string> sentences, const TokenizerConfig& config) {
   std::vector<TextView> views;
   for (const std::string& sentence : sentences) {
@@ -44,7 +44,7 @@ std::vector<TextView> training_text(std::span<const std::string> sentences, cons
   return views;
 }
 
-// Where a passage at the start of a longer text ends: before a space, or else between two characters.
+// The end of the first passage of a longer text: before a space, or else between two characters.
 std::size_t end_of_passage(std::string_view text) {
   const std::size_t space = text.rfind(' ', longest_sentence);
   if (space != std::string_view::npos && space != 0) return space;
@@ -53,7 +53,7 @@ std::size_t end_of_passage(std::string_view text) {
   return end;
 }
 
-// One model for both sides, its special pieces numbered as attnscope has them.
+// One model for both sides, with attnscope's ids of the special pieces.
 class OwnPieces final : public PieceScheme {
  public:
   explicit OwnPieces(std::string_view model) : model_(model) {
@@ -77,7 +77,7 @@ class OwnPieces final : public PieceScheme {
   SentencePiece model_;
 };
 
-// The same for texts with a label each: the labels follow the model's own pieces.
+// The same for classifiers: the labels follow the model's own pieces.
 class LabelledPieces final : public PieceScheme {
  public:
   LabelledPieces(std::string_view model, std::vector<std::string> labels) : texts_(model), labels_(std::move(labels)) {
@@ -196,7 +196,7 @@ void Tokenizer::check_id(int id) const {
   }
 }
 
-// ---- prompts, and what follows them
+// ---- prompts and their continuation
 
 std::vector<int> prompt_ids(const Tokenizer& tokenizer, std::string_view text) {
   std::vector<int> ids;

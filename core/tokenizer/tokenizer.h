@@ -1,5 +1,5 @@
-// Text to pieces and back: one SentencePiece model for both languages (§5.1 shares one vocabulary too), or what the
-// checkpoint of another program came with (families.h).
+// Conversion between text and token ids: one SentencePiece model for both languages (§5.1 shares one vocabulary too),
+// or the tokenizer of another program's checkpoint (families.h).
 #pragma once
 
 #include <map>
@@ -16,79 +16,79 @@
 
 namespace attnscope {
 
-// The SentencePiece module cannot be loaded, a model cannot be trained or read, or an id lies outside the vocabulary.
+// The SentencePiece module cannot be loaded, a model cannot be trained or read, or an id is outside the vocabulary.
 class TokenizerError : public Error {
  public:
   using Error::Error;
 };
 
-// `text` in passages short enough to train on and quick to encode, most often all of it in one. Cut before a space,
-// where the pieces are the same as of the whole; where there is none in 30 000 bytes, between two characters.
+// Splits `text` into passages short enough to train on and fast to encode, usually one. Splits before a space, which
+// does not change the pieces; without a space in 30 000 bytes, between two characters.
 std::vector<std::string_view> passages(std::string_view text);
 
-// A tokenizer's files: what they hold, by their names in a run's folder.
+// A tokenizer's files: contents by file name in a run's folder.
 using TokenizerFiles = std::map<std::string, std::string>;
 
-// Of a classifier, beside tokenizer.model.
+// A classifier's file in addition to tokenizer.model.
 inline constexpr std::string_view labels_file = "labels.txt";
 
-// Immutable once made; copies share the model. Any number of threads may use it at once.
+// Immutable; copies share the model. Thread-safe.
 class Tokenizer {
  public:
-  // Of those that are trained here; others': special().
+  // Ids of tokenizers trained by attnscope; for others see special().
   static constexpr int pad_id = SpecialTokens().padding;
   static constexpr int bos_id = SpecialTokens().start;
   static constexpr int eos_id = SpecialTokens().end;
   static constexpr int unk_id = SpecialTokens().unknown;
 
-  // The bytes of a SentencePiece model trained on `sentences`, both languages together: the same sentences in the same
-  // order give the same bytes. Gives fewer than `config.vocab_size` pieces where the sentences allow no more; throws
-  // TokenizerError where so few cannot hold every character, and where there is no text. Cannot be interrupted: takes
-  // seconds, as of more than 12 MB or 400 000 sentences it reads a sample. Long sentences are read as their passages;
-  // one with U+2585, which SentencePiece keeps for itself, is passed over.
+  // Trains a SentencePiece model on `sentences` of both languages and returns its bytes. Deterministic: the same
+  // sentences in the same order give the same bytes. The result has fewer than `config.vocab_size` pieces if the
+  // sentences allow no more. Throws TokenizerError if that size cannot hold every character, and if there is no text.
+  // Cannot be interrupted, but takes only seconds: above 12 MB or 400 000 sentences it uses a sample. Long sentences
+  // are split into passages; those with U+2585, reserved by SentencePiece, are skipped.
   //
-  // Text is kept as it is (no Unicode normalisation), but for white space at the ends and repeated spaces. Every digit
-  // is a piece of its own. There are no byte pieces: every character read has a piece, so bytes would never be trained,
-  // and 256 of them are a large part of a small vocabulary. An unknown character becomes unk.
+  // Text is not normalized (no Unicode normalization), except for white space at the ends and repeated spaces. Every
+  // digit is a piece. There are no byte pieces: every character seen has a piece, so bytes would never be trained, and
+  // 256 of them are a large part of a small vocabulary. An unknown character becomes unk.
   //
-  // Type "char": every character of every sentence is a piece, whatever `config.vocab_size` says, and decode gives back
-  // exactly what was encoded, every space of it (but for unk, and U+2581, which stands for a space).
+  // Type "char": every character of every sentence is a piece, whatever `config.vocab_size` says, and decode returns
+  // exactly the encoded text with all spaces (except unk, and U+2581, which represents a space).
   static std::string train(std::span<const std::string> sentences, const TokenizerConfig& config);
 
-  // `model` is a serialized SentencePiece model; throws TokenizerError if it is not, or numbers the special pieces
-  // differently from above.
+  // `model` is a serialized SentencePiece model; throws TokenizerError if it is invalid, or has other ids of the
+  // special pieces than above.
   explicit Tokenizer(std::string model);
 
-  // The same for a classifier, whose targets are one of these labels: a piece each, the last of the vocabulary, in this
-  // order. No label is empty, holds a line feed or comes twice.
+  // The same for a classifier, whose targets are these labels: one piece each, at the end of the vocabulary, in this
+  // order. Labels are not empty, contain no line feed and are distinct.
   Tokenizer(std::string model, const std::vector<std::string>& labels);
 
-  // Another program's: decoding passes over the special pieces.
+  // Another program's tokenizer: decoding skips the special pieces.
   Tokenizer(std::unique_ptr<const PieceScheme> scheme, const SpecialTokens& special, TokenizerFiles files);
 
-  // Without bos and eos; none for white space alone, unless characters are the pieces. Bytes that are not UTF-8 count
-  // as U+FFFD. The piece of an unk is the text it stands for; one unk takes all unknown characters in a row
-  // (SentencePiece takes 0.2 s for 100 kB of them, 1 s for 200 kB).
+  // Without bos and eos; empty for only white space, unless characters are the pieces. Invalid UTF-8 counts as U+FFFD.
+  // The text of an unk is the text it replaces; one unk covers a whole sequence of unknown characters (SentencePiece
+  // takes 0.2 s for 100 kB of them, 1 s for 200 kB).
   std::vector<Token> encode(std::string_view text, Side side = Side::source) const;
 
-  // Skips the special pieces but unk, for which SentencePiece writes " ⁇ ". Throws TokenizerError for an id outside
+  // Skips the special pieces except unk, which SentencePiece decodes as " ⁇ ". Throws TokenizerError for an id outside
   // 0…vocab_size − 1.
   std::string decode(std::span<const int> ids) const;
 
   int vocab_size() const;
 
-  // The piece as SentencePiece writes it; throws TokenizerError for an id outside 0…vocab_size − 1.
+  // The piece in SentencePiece's spelling; throws TokenizerError for an id outside 0…vocab_size − 1.
   std::string token(int id) const;
 
   const SpecialTokens& special() const { return special_; }
 
-  // The piece that stands before every text, −1: none. encode() leaves it out.
+  // The token at the start of every text, −1: none. encode() omits it.
   int opening() const { return scheme_->opening_id(); }
 
-  // Of a classifier; none otherwise.
+  // For a classifier; empty otherwise.
   const std::vector<std::string>& labels() const { return scheme_->labels(); }
 
-  // What is to be saved: for SentencePiece, tokenizer.model, and where there are labels labels.txt, one a line.
+  // The files to save: for SentencePiece tokenizer.model, and with labels also labels.txt, one per line.
   const TokenizerFiles& files() const { return *files_; }
 
  private:
@@ -99,16 +99,15 @@ class Tokenizer {
   SpecialTokens special_;
 };
 
-// ---- prompts and what a language model writes after them: text in which </s> is a line's end
+// ---- prompts and outputs of a language model, in which </s> is a line feed
 
-// At least one id: nothing typed begins where a line has ended, or where a text begins.
+// Returns at least one id: an empty prompt starts after a line end, or at the start of a text.
 std::vector<int> prompt_ids(const Tokenizer& tokenizer, std::string_view text);
 
-// With "\n" where the ids have </s>.
+// Decodes with "\n" for </s>.
 std::string decode_lines(const Tokenizer& tokenizer, std::span<const int> ids);
 
-// What `ids` add to the text of the prompt, as it would read on after it: a piece alone does not tell whether it begins
-// a word.
+// The text that `ids` add to the decoded prompt: a piece alone does not show whether it starts a word.
 std::string continued_text(const Tokenizer& tokenizer, std::span<const int> prompt, std::span<const int> ids);
 
 }  // namespace attnscope

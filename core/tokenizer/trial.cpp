@@ -1,8 +1,8 @@
-// A SentencePiece model tried out where its crash is nobody's: attnscope_sentencepiece_trial < tokenizer.model
+// Tries a SentencePiece model in a process that may crash: attnscope_sentencepiece_trial < tokenizer.model
 //
-// SentencePiece believes what a model says of its own tables: a damaged or hostile one reads past their ends, or never
-// returns. So a model is first read, and all that it knows cut and joined, in this process, of which only how it ended
-// matters. Whether the model is any good is not asked here: an error that SentencePiece reports is an orderly end.
+// SentencePiece trusts the tables of a model: a damaged or hostile one causes reads past their end, or an endless loop.
+// So the model is first loaded, and all its pieces are split and joined, in this process, of which only the exit status
+// matters. The quality of the model is not checked: an error reported by SentencePiece is a normal exit.
 #include <dlfcn.h>
 #include <sys/resource.h>
 
@@ -23,7 +23,7 @@ using namespace attnscope;
 
 constexpr rlim_t most_seconds = 20;
 constexpr rlim_t most_memory = rlim_t{4} << 30;
-constexpr std::size_t line_bytes = 500;  // longer ones take quadratic time over unknown characters
+constexpr std::size_t line_bytes = 500;  // longer lines take quadratic time over unknown characters
 
 void limit(__rlimit_resource what, rlim_t most) {
   const rlimit limits{most, most};
@@ -38,7 +38,7 @@ const SentencePieceApi* load_module() {
   return get_api ? get_api() : nullptr;
 }
 
-// Everything that is done with a model, of this text.
+// Uses every function of a model on this text.
 void cut_and_join(const SentencePieceApi& api, const SentencePieceModel* model, const std::string& line) {
   Encoding encoding = {};
   const OwnedText error = api.encode(model, {line.data(), line.size()}, &encoding);
@@ -59,7 +59,7 @@ void cut_and_join(const SentencePieceApi& api, const SentencePieceModel* model, 
   api.free_encoding(encoding);
 }
 
-// Takes texts and has them cut a line at a time.
+// Collects texts and processes them one line at a time.
 class Lines {
  public:
   Lines(const SentencePieceApi& api, const SentencePieceModel* model) : api_(api), model_(model) {}
@@ -86,7 +86,7 @@ std::string utf8(unsigned code) {
   return {static_cast<char>(0xF0 | (code >> 18)), tail(12), tail(6), tail(0)};
 }
 
-// Ideographs, Hangul and what comes after the basic plane are thousands of a kind.
+// Samples ideographs, Hangul and characters beyond the basic plane, of which there are thousands of each kind.
 unsigned step_from(unsigned code) {
   const bool many = (code >= 0x3400 && code < 0xA000) || (code >= 0xAC00 && code < 0xD7A0) || code >= 0x10000;
   return many ? 16 : 1;
@@ -100,7 +100,7 @@ void try_out(const SentencePieceApi& api, const SentencePieceModel* model) {
     lines.add({piece.data, piece.size});
     lines.add(" ");
   }
-  // Characters of every script, for the table of how they are rewritten; then any bytes.
+  // Characters of every script, to test the normalization table; then arbitrary bytes.
   for (unsigned code = 1; code < 0x20000; code += step_from(code))
     if (code < 0xD800 || code > 0xDFFF) lines.add(utf8(code));
   std::mt19937 dice(1);

@@ -48,7 +48,7 @@ void Adam::zero_gradients() {
   if (!zero_) {
     for (const torch::Tensor& gradients : gradients_) gradients.zero_();
   }
-  zero_ = false;  // what is asked for before a backward pass
+  zero_ = false;  // requested before a backward pass
 }
 
 template <typename Work>
@@ -93,7 +93,7 @@ torch::Tensor Adam::matrix_mask() const {
 
 Adam::Pace Adam::next_pace(double learning_rate, double weight_decay) {
   ++updates_;
-  // A mask costs one more pass, but leaves the order of the parameters alone, which is that of the files.
+  // A mask costs one more pass, but preserves the parameter order, which is that of the files.
   if (weight_decay > 0 && !decayed_.defined()) decayed_ = matrix_mask();
   zero_ = true;
   return {learning_rate / (1 - std::pow(beta1, static_cast<double>(updates_))),

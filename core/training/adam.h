@@ -12,45 +12,47 @@ using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 
 // Adam (Kingma & Ba, arXiv 1412.6980) with β1 0.9 and ε 1e-9 (§5.3), and with weight decay AdamW (1711.05101).
 //
-// All parameters are moved into one buffer, all gradients into another, and stay views of them: an update is one pass
-// over a few long vectors, shared out to the team of threads, instead of a dozen small operations a parameter.
+// All parameters are moved into one buffer, all gradients into another, and the originals become views of them: a step
+// is one pass over a few long vectors, divided among the thread pool, instead of a dozen small operations per
+// parameter.
 class Adam {
  public:
-  // The module must be on its final device already, and must not be moved afterwards.
+  // The module must already be on its final device, and must not be moved afterwards.
   Adam(torch::nn::Module& module, double beta2);
 
-  // The parameters of `twin`, a module of the same make, become the first module's; its gradients are its own, and are
-  // added to the first's by gather_gradients.
+  // Makes the parameters of the given module, which has the same architecture, views of the first module's. It has its
+  // own gradients, which gather_gradients adds to the first module's.
   void share_with(torch::nn::Module& contrast);
 
-  // The gradients become 0, unless an update left them so.
+  // Sets the gradients to 0, unless a step already did.
   void zero_gradients();
 
-  // The norm of the gradient, to which the twins' are added.
+  // Adds the gradients of the sharing modules to the first's, and returns the norm of the sum.
   double gather_gradients();
 
-  // All parameters, and all of their gradient: one long vector each, in the order of the files.
+  // All parameters and their gradients: one long vector each, in the order of the files.
   const torch::Tensor& parameters() const { return parameters_; }
   const torch::Tensor& gradient() const { return gradients_.front(); }
 
-  // With `weight_decay` every matrix first loses learning_rate · weight_decay of itself, apart from its gradient and
-  // its moments; vectors, which are biases and gains, lose nothing. The gradient, which is 0 afterwards, counts
-  // `gradient_scale` times.
+  // Performs one step. With `weight_decay` every matrix first loses learning_rate · weight_decay of itself, independent
+  // of gradient and moments (decoupled); vectors, i.e. biases and gains, do not decay. The gradient is multiplied by
+  // `gradient_scale` and is 0 afterwards.
   void update(double learning_rate, double weight_decay = 0, double gradient_scale = 1);
 
-  // All of it on the device, with nothing read: the gradient is clipped to `clip_norm` (0: it is not), and the update
-  // is left out if the loss (one number) or the gradient's norm is not finite. Returns the two, float64.
+  // Runs entirely on the device without reading anything back: clips the gradient to `clip_norm` (0: no clipping), and
+  // skips the step if the loss (one number) or the gradient's norm is not finite. Returns both, float64.
   torch::Tensor update_if_finite(double learning_rate, double weight_decay, double clip_norm,
                                  const torch::Tensor& loss);
 
-  // After an update that was left out, the newest: as if it had not been asked for.
+  // Reverts the bookkeeping of the newest step after it was skipped.
   void take_back();
 
-  // ‖Δw‖ of every parameter in the newest update, apart from weight decay: from the moments that it left. There must
-  // have been one.
+  // ‖Δw‖ of every parameter in the newest step without weight decay, computed from the moments. There must have been a
+  // step.
   std::vector<double> last_update_norms(double learning_rate) const;
 
-  // First and second moments, named exp_avg.<parameter> and exp_avg_sq.<parameter>: views, to be saved or copied into.
+  // First and second moments, named exp_avg.<parameter> and exp_avg_sq.<parameter>: views that can be saved or copied
+  // into.
   NamedTensors state();
 
   torch::Device device() const { return parameters_.device(); }
@@ -58,15 +60,15 @@ class Adam {
   void set_updates(std::int64_t updates) { updates_ = updates; }
 
  private:
-  // The module's parameters become views of ours, its gradients of `gradients`.
+  // Makes the module's parameters views of ours, and its gradients views of `gradients`.
   void bind(torch::nn::Module& module, const torch::Tensor& gradients) const;
   torch::Tensor matrix_mask() const;
-  // What an update goes by besides its gradient.
+  // The scalars of a step, except the gradient.
   struct Pace {
     double step = 0, root_correction = 0, decay = 0;
   };
   Pace next_pace(double learning_rate, double weight_decay);
-  // `wanted`: one bool; false leaves all as it is.
+  // `wanted`: one bool; false changes nothing.
   void update_composed(const Pace& pace, const torch::Tensor& gradient_scale, const torch::Tensor& wanted);
   torch::Tensor composed_norm();
   // Calls work(first, last) for each thread's share of the elements.
@@ -74,12 +76,12 @@ class Adam {
   void share_out(Work work);
 
   double beta2_;
-  torch::Tensor parameters_, exp_avg_, exp_avg_sq_;  // one number a parameter element
-  std::vector<torch::Tensor> gradients_;             // as long; the first module's, then its twins'
-  torch::Tensor decayed_;                            // 1 in matrices, else 0; made by the first decay
+  torch::Tensor parameters_, exp_avg_, exp_avg_sq_;  // one number per parameter element
+  std::vector<torch::Tensor> gradients_;  // of the same length; the first module's, then those of the sharing modules
+  torch::Tensor decayed_;                 // 1 in matrices, else 0; created by the first decay
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes_;
   std::int64_t updates_ = 0;
-  bool zero_ = true;  // the gradients are
+  bool zero_ = true;  // the gradients are all zero
 };
 
 }  // namespace attnscope

@@ -29,14 +29,13 @@ Matrix matrix_of(const torch::Tensor& rows) {
   return matrix;
 }
 
-// Of the decoder, before it is given what it has written (training/teacher_forcing.h).
+// The decoder's steps that generate its own input (training/teacher_forcing.h).
 std::int64_t free_steps(const Batch& part, const Config& config) {
   const bool writes = part.source.defined() && config.model.has_decoder() && config.training.teacher_forcing < 1;
   return writes ? part.target_in.size(1) - 1 : 0;
 }
 
-// The mask of that row of places, where there are pieces. The first row of a batch draws the same with its padding and
-// without.
+// The mask of that row at real tokens. The first row of a batch draws the same mask with and without padding.
 torch::Tensor without_padding(const torch::Tensor& mask, const DropoutPlace& place, const BatchInspection& inspection) {
   using Columns = DropoutPlace::Columns;
   const BatchSide& side = place.of_target ? inspection.target_in : inspection.source;

@@ -1,4 +1,4 @@
-// The next batch, to be looked at.
+// Inspection of the next batch.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,10 @@ namespace attnscope {
 
 class BatchInspector {
  public:
-  // Of a run that is trained on `dataset`; goes through the lengths of all its pairs once.
+  // For a run that trains on `dataset`; scans the lengths of all its pairs once.
   BatchInspector(const Config& config, std::shared_ptr<const Dataset> dataset);
 
-  // The first batch of the update after `step` of them, in `num_parts` parts. `config`: with the live fields as they
-  // are now.
+  // The first batch of the step after `step`, in `num_parts` parts. `config`: with the current live fields.
   BatchInspection inspect(const BatchWanted& wanted, const Config& config, const Tokenizer& tokenizer,
                              std::int64_t step, std::int64_t num_parts);
 

@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// The i-th of `count` parts of about the same length.
+// The i-th of `count` parts of similar length.
 std::span<const std::int64_t> part_of(std::span<const std::int64_t> places, std::int64_t i, std::int64_t count) {
   const auto size = static_cast<std::int64_t>(places.size());
   return places.subspan(size * i / count, size * (i + 1) / count - size * i / count);

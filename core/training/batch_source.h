@@ -1,4 +1,4 @@
-// Every batch of a run, in the parts that the trainer's threads take, or those of a rank's share of it.
+// Every batch of a run, divided into the parts of the trainer's threads or of a rank's share.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace attnscope {
 
 class BatchSource {
  public:
-  // There must be something to train on: a pair, or a stream of two pieces.
+  // The data set must contain a pair, or a stream of two tokens.
   BatchSource(const Config& config, std::shared_ptr<const Dataset> dataset, std::int64_t rank = 0,
               std::int64_t num_ranks = 1);
 
-  // The rank's share of batch `number` (0, 1, …) in `count` parts, or as many as it has rows: none, where there are
-  // more ranks than rows. A function of seed and number.
+  // The rank's share of batch `number` (0, 1, …) in `count` parts, or one part per row if there are fewer rows; empty
+  // if there are more ranks than rows. Depends only on seed and number.
   std::vector<Batch> parts(std::int64_t number, std::int64_t count, torch::Device device);
 
  private:

@@ -10,11 +10,11 @@
 namespace attnscope {
 namespace {
 
-// Batches of like length are cut from pools of this many batches: wide enough for little padding, narrow enough for
-// batches to differ from one epoch to the next.
+// Batches of similar length are taken from pools of this many batches: large enough for little padding, small enough
+// for batches to vary between epochs.
 constexpr std::int64_t batches_a_pool = 64;
 
-// Fisher–Yates with our own draw: std::shuffle differs between standard libraries.
+// Fisher–Yates with our own random draw: std::shuffle differs between standard libraries.
 template <typename T>
 void shuffle(std::span<T> items, std::mt19937_64& random) {
   for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random() % i]);
@@ -27,8 +27,8 @@ void sort_by_length(std::span<const EncodedPair> pairs, std::span<std::int64_t> 
   });
 }
 
-// By source lengths that chance has drawn out by up to a quarter: neighbours are of about the same length, and others
-// each time. Drawn as integers, as the split is: the same with every standard library.
+// Sorts by source lengths that are randomly increased by up to a quarter: neighbors have similar lengths, but vary
+// between epochs. Drawn as integers, as is the split, so that every standard library gives the same order.
 void sort_by_drawn_out_source(std::span<const EncodedPair> pairs, std::mt19937_64& random,
                               std::span<std::int64_t> indices) {
   constexpr std::uint64_t whole = 1024;  // parts of a length
@@ -66,7 +66,7 @@ void cut_by_pieces(std::span<const EncodedPair> pairs, std::span<const std::int6
   if (!batch.empty()) batches.push_back(std::move(batch));
 }
 
-// Pairs to an average batch; at least one.
+// Pairs in an average batch; at least one.
 std::int64_t typical_pairs(std::span<const EncodedPair> pairs, BatchRule rule) {
   if (rule.tokens == 0) return rule.pairs;
   std::int64_t total = 0;
@@ -192,7 +192,7 @@ const std::vector<std::int64_t>& BatchSequence::at(std::int64_t number) {
 
 std::vector<std::span<const std::int64_t>> balanced_shards(std::span<const EncodedPair> pairs,
                                                            std::span<const std::int64_t> indices, std::int64_t count) {
-  // A piece of the target takes half as long again as one of the source: it is compared with the whole vocabulary, too.
+  // A target token costs 1.5 times a source token, because its logits cover the whole vocabulary.
   const auto work = [&](std::int64_t i) {
     return static_cast<std::int64_t>(2 * pairs[i].source.size() + 3 * (pairs[i].target.size() + 1));
   };
@@ -201,7 +201,8 @@ std::vector<std::span<const std::int64_t>> balanced_shards(std::span<const Encod
   std::vector<std::span<const std::int64_t>> parts;
   for (std::int64_t left = std::min(count, static_cast<std::int64_t>(indices.size())); left > 0; --left) {
     std::int64_t size = 0, done = 0;
-    const auto spare = static_cast<std::int64_t>(indices.size()) - (left - 1);  // the later parts need one each
+    // the later parts need at least one each
+    const auto spare = static_cast<std::int64_t>(indices.size()) - (left - 1);
     while (size < spare && (size == 0 || left == 1 || (done + work(indices[size]) / 2) * left <= rest)) {
       done += work(indices[size++]);
     }

@@ -1,4 +1,4 @@
-// From pieces to the tensors of one update.
+// From tokens to the tensors of one step.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,29 @@ struct Batch {
   torch::Tensor source;          // int64 B×S
   torch::Tensor source_padding;  // bool B×S, true at padding; undefined if there is none
   torch::Tensor target_in;       // int64 B×T: <s> y1 … yn (teacher forcing)
-  torch::Tensor target_out;      // int64 B×T: y1 … yn </s>; of a classifier B×1: the label
-  std::int64_t tokens = 0;       // source + target positions that are not padding
-  std::int64_t targets = 0;      // target positions that are not padding: what the loss is the mean of
+  torch::Tensor target_out;      // int64 B×T: y1 … yn </s>; in a classifier B×1: the label
+  std::int64_t tokens = 0;       // non-padding positions of source + target
+  std::int64_t targets = 0;      // non-padding target positions, over which the loss is averaged
 };
 
-// Of pieces that are on their way to the device. A copy from memory that stays where it is waits for nothing that the
-// device has still to do.
+// Options for token ids that are copied to the device. Copies from pinned memory do not wait for queued work.
 torch::TensorOptions ids_for(torch::Device device);
 torch::Tensor sent(const torch::Tensor& ids, torch::Device device);
 
 Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device,
                  const SpecialTokens& special = {});
 
-// Which pairs share a batch.
+// The criterion that groups pairs into batches.
 enum class BatchOrder {
   chance,
-  source,  // of about the same source length: little padding, and batches that differ in what is said
-  both,    // of the same source and target length: the least padding, but such pairs are often alike
+  source,  // similar source length: little padding, and varied batches
+  both,    // similar source and target length: the least padding, but such pairs often resemble each other
 };
 
-// How many pairs make a batch, and which.
+// The size and grouping of batches.
 struct BatchRule {
   std::int64_t pairs = 1;
-  std::int64_t tokens = 0;  // instead: as many as rows × longest side, padding included, allow; 0: `pairs` decides
+  std::int64_t tokens = 0;  // alternatively, the maximum of rows × longest side, including padding; 0: `pairs` decides
   BatchOrder order = BatchOrder::chance;
 };
 
@@ -47,22 +46,22 @@ BatchRule batch_rule(const TrainingConfig& training);
 
 using IndexBatches = std::vector<std::vector<std::int64_t>>;
 
-// The batches of one epoch, as indices into pairs: shuffled, cut into batches by the rule, shuffled again. Every pair
-// is in one of them; one that is longer than BatchRule::pieces goes alone. A pure function of its arguments.
+// The batches of one epoch, as indices into pairs: shuffled, split by the rule, shuffled again. Contains every pair
+// once; a pair longer than BatchRule::tokens forms its own batch. A pure function of its arguments.
 IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchRule rule, std::int64_t seed, std::int64_t epoch);
 
-// The share of padding in source and target of these batches, 0…1.
+// The fraction of padding in source and target of these batches, 0…1.
 double padding_share(std::span<const EncodedPair> pairs, const IndexBatches& batches);
 
-// Epoch after epoch, its batches in a row, numbered from 0. Batches measured in pieces may be more in one epoch than in
-// another, so a place is found by counting from the first epoch on; that takes a small part of the time it took to
-// train that far.
+// The batches of all epochs in sequence, numbered from 0. Batches limited by tokens may vary in number between epochs,
+// so a batch is found by counting from the first epoch; this takes a small fraction of the training time up to that
+// point.
 class BatchSequence {
  public:
-  // The pairs must outlive this; there must be one.
+  // The pairs must outlive this and must not be empty.
   BatchSequence(std::span<const EncodedPair> pairs, BatchRule rule, std::int64_t seed);
 
-  // Fast for the same number again and for the next.
+  // Fast for the same number again and for the next one.
   const std::vector<std::int64_t>& at(std::int64_t number);
 
  private:
@@ -76,12 +75,11 @@ class BatchSequence {
   IndexBatches batches_;    // of epoch_
 };
 
-// The indices in their order, cut into `count` parts, or as many as there are indices, that take about as long to learn
-// from.
+// Splits the indices, in order, into `count` parts (or one per index if fewer) of similar training cost.
 std::vector<std::span<const std::int64_t>> balanced_shards(std::span<const EncodedPair> pairs,
                                                            std::span<const std::int64_t> indices, std::int64_t count);
 
-// 0 … pairs.size()−1 in order of length, cut into batches: for validation and translation of many.
+// 0 … pairs.size()−1 sorted by length and split into batches: for validation and batch translation.
 IndexBatches batches_by_length(std::span<const EncodedPair> pairs, std::int64_t batch_size);
 
 }  // namespace attnscope

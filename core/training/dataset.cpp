@@ -57,8 +57,8 @@ std::int64_t characters_of(const std::vector<Token>& tokens) {
   return characters;
 }
 
-// Adds a line to the stream. SentencePiece may put a space before every text it is given; of a line's passages, those
-// behind the first word do begin with one.
+// Adds a line to the stream. SentencePiece may put a space before every text; in a line's passages, those after the
+// first word do begin with one.
 void append_line(const Tokenizer& tokenizer, std::string_view line, std::int64_t added_spaces, EncodedText& text) {
   bool begun = false;
   for (const std::string_view passage : passages(line)) {
@@ -71,7 +71,7 @@ void append_line(const Tokenizer& tokenizer, std::string_view line, std::int64_t
   }
 }
 
-// Line feeds are pieces as others.
+// Encodes line feeds as ordinary tokens.
 EncodedText encode_whole(const Tokenizer& tokenizer, std::string_view text, std::int64_t added_spaces,
                          const YieldCallback& yield) {
   EncodedText encoded;
@@ -79,7 +79,7 @@ EncodedText encode_whole(const Tokenizer& tokenizer, std::string_view text, std:
   for (std::string_view passage : passages(text)) {
     if (yield) yield();
     encoded.characters += num_characters(passage);
-    // Its own space is the one that is put before every text.
+    // The passage's own leading space is replaced by the one that is put before every text.
     if (added_spaces > 0 && passage.data() != text.data() && passage.starts_with(' ')) passage.remove_prefix(1);
     for (const Token& token : tokenizer.encode(passage)) encoded.stream.push_back(token.id);
   }

@@ -24,7 +24,8 @@ Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> plac
   }
   batch.targets = batch.tokens;
   const torch::Tensor there = sent(text, device);
-  batch.target_in = there.narrow(1, 0, length).clamp_min(0);  // −1, no padding piece, is none to be read
+  // −1 marks a missing padding token, which is no valid index
+  batch.target_in = there.narrow(1, 0, length).clamp_min(0);
   batch.target_out = there.narrow(1, 1, length).contiguous();
   return batch;
 }

@@ -1,4 +1,4 @@
-// From running text to the tensors of one update of a language model.
+// From running text to the tensors of one step of a language model.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,21 @@
 
 namespace attnscope {
 
-// Windows of `length` pieces that begin at `places` of the stream, each at least one piece before its end: target_in is
-// the window, target_out the same one piece later. What lies beyond the end is padding. There is no source, and
-// `tokens` are the positions of target_out that are not padding.
+// Windows of `length` tokens that begin at `places` of the stream, each at least one token before its end: target_in is
+// the window, target_out the same shifted by one token. Positions beyond the end are padding. There is no source, and
+// `tokens` counts the non-padding positions of target_out.
 Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> places, std::int64_t length,
                  torch::Device device, const SpecialTokens& special = {});
 
-// Where the windows of a batch begin, and how long they are.
+// The start positions and the length of a batch's windows.
 struct TextWindows {
   std::vector<std::int64_t> places;
   std::int64_t length = 0;
 };
 
-// `batch_size` windows of `length` pieces without padding, each from a place drawn evenly. A pure function of its
-// arguments: a resumed run finds its windows by asking again. A stream of `length` pieces or fewer gives shorter
-// windows; one of fewer than two pieces throws CorpusError.
+// `batch_size` windows of `length` tokens without padding, with uniformly drawn start positions. A pure function of its
+// arguments, so a resumed run gets the same windows. A stream of `length` tokens or fewer gives shorter windows; one of
+// fewer than two tokens throws CorpusError.
 TextWindows text_windows(std::span<const int> stream, std::int64_t batch_size, std::int64_t length, std::int64_t seed,
                          std::int64_t batch_number);
 

@@ -31,8 +31,8 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Counts how long was spent breathing: those seconds are the window's, not the trainer's. What it looks at then is
-// computed in float32.
+// Measures the time spent in the yield callback, which counts as the window's time, not the trainer's. Inspections in
+// the callback are computed in float32.
 class TimedYield {
  public:
   TimedYield(const YieldCallback& yield, torch::Device device) : yield_(yield), device_(device) {}
@@ -52,7 +52,7 @@ class TimedYield {
   double seconds_ = 0;
 };
 
-// Weights come before what is computed with them.
+// Weights are checked before values computed from them.
 std::string what_is_not_finite(const SequenceModel& model) {
   const auto is_broken = [](const torch::Tensor& tensor) {
     return tensor.defined() && !torch::isfinite(tensor).all().item<bool>();
@@ -68,13 +68,13 @@ kernels::Precision precision_of(const TrainingConfig& training) {
   return training.precision == "bfloat16" ? kernels::Precision::bfloat16 : kernels::Precision::float32;
 }
 
-// A part of a batch draws its dropout by its number, which no two threads of any rank share.
+// The number of a batch part selects its dropout; no two threads of any rank share one.
 constexpr int largest_pool = 256;
 
-// Ranks sum numbers in memory, wherever they are computed.
+// Ranks sum numbers in host memory, wherever they are computed.
 void sum_over_ranks(Ranks& ranks, const torch::Tensor& flat) {
   const torch::NoGradGuard no_gradients;
-  const torch::Tensor host = flat.cpu();  // itself, if it is there
+  const torch::Tensor host = flat.cpu();  // the same tensor if already on the CPU
   ranks.sum(std::span(host.data_ptr<float>(), static_cast<std::size_t>(host.numel())));
   flat.copy_(host);
 }
@@ -116,7 +116,7 @@ std::vector<std::vector<Batch>> Trainer::next_batches() {
 torch::Tensor Trainer::decoder_input(SequenceModel& model, const Batch& batch, const Memory& memory,
                                      std::int64_t number) const {
   if (!memory.states.defined() || !model.config().has_decoder()) return batch.target_in;
-  // All parts of a batch are told the same positions.
+  // All parts of a batch use the same scheduled-sampling positions.
   const Random random(static_cast<std::int64_t>(lot(fmt::format("batch {}", number), config_.training.seed)));
   return scheduled_sampling_inputs(model, batch.target_in, memory, config_.training.teacher_forcing, random);
 }
@@ -124,7 +124,7 @@ torch::Tensor Trainer::decoder_input(SequenceModel& model, const Batch& batch, c
 torch::Tensor Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, double share,
                                     const YieldCallback& yield) {
   SequenceModel& model = *models_[part];
-  model.set_packs(config_.training.teacher_forcing >= 1);  // what writes goes by the padded memory
+  model.set_packs(config_.training.teacher_forcing >= 1);  // scheduled sampling needs the padded memory
   const int first_part = ranks_ ? ranks_->rank() * largest_pool : 0;
   const kernels::DropoutScope dropout(config_.training.seed, number, first_part + part, 0, model.device());
   const kernels::PrecisionScope precision(precision_of(config_.training), model.device());
@@ -154,10 +154,10 @@ Trainer::Computed Trainer::compute_gradients(const YieldCallback& yield) {
     for (std::size_t i = 0; i < batches.size(); ++i) {
       if (static_cast<std::size_t>(part) >= batches[i].size()) continue;
       const Batch& batch = batches[i][part];
-      // The mean over all targets of the update: small batches count for as much as if they were one large one.
+      // The mean over all targets of the step: accumulated small batches give the same result as one large batch.
       const double share = static_cast<double>(batch.targets) / static_cast<double>(computed.targets);
       const auto number = step_ * static_cast<std::int64_t>(batches.size()) + static_cast<std::int64_t>(i);
-      // Only the caller's thread may breathe: what is done then is the window's.
+      // Only the caller's thread may yield, because the callback serves the window.
       losses[part] =
           losses[part] + share * add_gradient(batch, number, part, share, part == 0 ? yield : YieldCallback());
     }
@@ -175,7 +175,7 @@ double Trainer::average_over_ranks(Computed& computed) {
   computed.tokens = static_cast<std::int64_t>(sums[2]);
   optimizer_.gradient().mul_(targets / sums[0]);
   sum_over_ranks(*ranks_, optimizer_.gradient());
-  return optimizer_.gather_gradients();  // the twins' are in it, and 0, already
+  return optimizer_.gather_gradients();  // the sharing modules' gradients are already added, and 0
 }
 
 Trainer::Updated Trainer::update(double learning_rate, double weight_decay, const YieldCallback& yield) {
@@ -200,7 +200,7 @@ Trainer::Updated Trainer::update_unread(double learning_rate, double weight_deca
   try {
     begun_ = compute_gradients({});
   } catch (const std::exception&) {
-    begun_.reset();  // the next update tries again, and says it
+    begun_.reset();  // the next step tries again and reports the error
   }
   const std::vector<double> loss_and_norm = numbers.wait();
   if (yield) yield();
@@ -209,7 +209,7 @@ Trainer::Updated Trainer::update_unread(double learning_rate, double weight_deca
   --step_;
   optimizer_.take_back();
   begun_.reset();
-  compute_gradients({});  // once more, to see what is not finite
+  compute_gradients({});  // again, to find out what is not finite
   throw NotFinite(what_is_not_finite(*models_.front()));
 }
 

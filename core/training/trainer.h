@@ -1,5 +1,5 @@
-// One optimizer update after another. Everything about update n is a function of the seed and n (its batches, their
-// dropout, its learning rate), so a run resumed from weights, moments and n goes on exactly as if never interrupted.
+// The training loop. Everything about step n (batches, dropout, learning rate) is a function of the seed and n, so a
+// run resumed from weights, moments and n continues exactly as if it had never been interrupted.
 #pragma once
 
 #include <memory>
@@ -17,24 +17,24 @@ namespace attnscope {
 
 class Trainer {
  public:
-  // The model must be on its device, and belongs to the trainer alone from here on. There must be something to train
-  // on: a pair, or a stream of two pieces. On the CPU each thread of the present team takes its part of every batch.
-  // With `ranks`, which have met, all of them train one model, each on its share of every batch: what they are called
-  // for is done by all in the same order. Rank 0's weights become everyone's.
+  // The model must be on its device, and is owned by the trainer from here on. The data set must contain a pair, or a
+  // stream of two tokens. On the CPU each thread of the current thread pool takes a part of every batch. With `ranks`,
+  // which must have met, all ranks train one model, each on its share of every batch; all must call the same methods in
+  // the same order. Rank 0's weights are broadcast.
   Trainer(Model model, const Config& config, std::shared_ptr<const Dataset> dataset,
           std::shared_ptr<Ranks> ranks = nullptr);
 
-  // One update; no validation. `breathe` is called between its phases. Throws NotFinite, and LostRank; the weights are
-  // then those before it.
+  // Performs one step without validation. `yield` is called between its phases. Throws NotFinite and LostRank; the
+  // weights are then those before the step.
   MetricPoint step(const YieldCallback& yield);
 
-  // After an update: true if it is one that validates.
+  // After a step: true if validation is due.
   bool validation_due() const;
 
-  // Adds the validation loss of `watched`, which stands still with the trainer's weights, to the update's point.
+  // Adds the validation loss of `watched`, a frozen model with the trainer's weights, to the step's point.
   void validate(SequenceModel& watched, MetricPoint& point, const YieldCallback& yield) const;
 
-  // Takes over the live fields.
+  // Applies the live fields.
   void adjust(const Config& config);
 
   std::int64_t steps_done() const { return step_; }
@@ -43,41 +43,42 @@ class Trainer {
   Adam& optimizer() { return optimizer_; }
 
  private:
-  // The parts of the accumulation_steps batches of the coming update, by batch and part.
+  // The accumulation_steps batches of the coming step, by batch and part.
   std::vector<std::vector<Batch>> next_batches();
-  // What the decoder is given in batch `number`, by training.teacher_forcing.
+  // The decoder's input for batch `number`, according to training.teacher_forcing.
   torch::Tensor decoder_input(SequenceModel& model, const Batch& batch, const Memory& memory,
                               std::int64_t number) const;
-  // Adds `share` of the gradient of the part's mean loss to model `part`'s, and returns that loss: one float64.
+  // Adds `share` times the gradient of the part's mean loss to model `part`'s gradient, and returns that loss: one
+  // float64.
   torch::Tensor add_gradient(const Batch& batch, std::int64_t number, int part, double share,
                              const YieldCallback& yield);
-  // What an update has computed, besides its gradient.
+  // The results of a step's computation, except the gradient.
   struct Computed {
-    std::int64_t targets = 0;  // what the loss is the mean of
+    std::int64_t targets = 0;  // number of targets that the loss is averaged over
     std::int64_t tokens = 0;
-    torch::Tensor loss;  // one float64, where it was computed
+    torch::Tensor loss;  // one float64, on the device that computed it
   };
-  // Of the whole coming update, by all models at once.
+  // Computes the gradient of the whole coming step with all models in parallel.
   Computed compute_gradients(const YieldCallback& yield);
-  // Loss and gradient become the means over the targets of all ranks. Returns the gradient's norm.
+  // Averages loss and gradient over the targets of all ranks. Returns the gradient's norm.
   double average_over_ranks(Computed& computed);
   struct Updated {
     std::int64_t tokens = 0;
     double loss = 0, gradient_norm = 0;
   };
   Updated update(double learning_rate, double weight_decay, const YieldCallback& yield);
-  // The same on a device that is never waited for: whether the numbers are finite is decided there, and they are read
-  // while it computes the gradient of the update after.
+  // The same on a device without synchronization: the device decides whether the numbers are finite, and they are read
+  // while it computes the next step's gradient.
   Updated update_unread(double learning_rate, double weight_decay, const YieldCallback& yield);
 
   Config config_;
   std::shared_ptr<const Dataset> dataset_;
-  std::shared_ptr<Ranks> ranks_;  // null: it trains alone
-  std::vector<Model> models_;     // one a thread, with the same parameters and gradients of their own
+  std::shared_ptr<Ranks> ranks_;  // null: training without ranks
+  std::vector<Model> models_;     // one per thread, with shared parameters and separate gradients
   Adam optimizer_;
   std::int64_t step_ = 0;
   BatchSource batches_;
-  std::optional<Computed> begun_;  // of the coming update, where its gradient has been asked for already
+  std::optional<Computed> begun_;  // of the coming step, if its gradient is already being computed
 };
 
 }  // namespace attnscope

@@ -13,18 +13,18 @@
 namespace attnscope {
 namespace {
 
-// Enough for two digits, few enough not to hold up training.
+// Enough for two significant digits, few enough not to slow down training.
 constexpr std::size_t most_validation_pairs = 512;
 constexpr std::int64_t max_validation_tokens = 16384;  // of running text
 
-// What one batch says.
+// The loss of one batch.
 NegativeLogLikelihood of_batch(SequenceModel& model, const Batch& batch) {
   const Memory memory = batch.source.defined() ? model.encode(batch.source, batch.source_padding) : Memory();
   const torch::Tensor mean = model.loss(model.decode(batch.target_in, memory), batch.target_out, 0);
   return {mean.item<double>() * static_cast<double>(batch.targets), batch.targets};
 }
 
-// The sum over `count` batches, in their order.
+// The sum over `count` batches, in order.
 NegativeLogLikelihood sum_of(SequenceModel& model, std::size_t count, const std::function<Batch(std::size_t)>& batch,
                              const YieldCallback& yield) {
   model.check_standing_still();
@@ -40,14 +40,14 @@ NegativeLogLikelihood sum_of(SequenceModel& model, std::size_t count, const std:
   return total;
 }
 
-// Where windows begin that lie one behind the other, or `max_windows` of them.
+// The start positions of consecutive windows, or `max_windows` evenly spaced ones.
 std::vector<std::int64_t> window_places(std::int64_t tokens, std::int64_t length, std::int64_t max_windows) {
   std::vector<std::int64_t> places;
   for (std::int64_t place = 0; place < tokens; place += length) places.push_back(place);
   return spread_evenly(places, static_cast<std::size_t>(max_windows));
 }
 
-// A stream of text in windows one behind the other, some to a batch.
+// A text stream in consecutive windows, several per batch.
 class Windows {
  public:
   Windows(const SequenceModel& model, std::span<const int> stream, std::int64_t batch_size, std::int64_t max_windows)
@@ -112,7 +112,7 @@ std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset&
 double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const YieldCallback& yield,
                 Ranks* ranks) {
   const std::vector<Batch> batches = validation_batches(model, dataset, batch_size);
-  // They go by length: dealt out one by one, every rank has short ones and long ones.
+  // Batches are sorted by length: dealing them out one by one gives every rank short and long ones.
   const std::size_t first = ranks != nullptr ? static_cast<std::size_t>(ranks->rank()) : 0;
   const std::size_t every = ranks != nullptr ? static_cast<std::size_t>(ranks->size()) : 1;
   const std::size_t count = first < batches.size() ? (batches.size() - first - 1) / every + 1 : 0;

@@ -37,7 +37,7 @@ constexpr Table viridis_table() {
   return table;
 }
 
-// Straight lines between five colours, written 0xRRGGBB.
+// Interpolates linearly between five colors, written 0xRRGGBB.
 constexpr Table table_through(const std::array<unsigned, 5>& stops) {
   Table table{};
   for (int i = 0; i < table_size; ++i) {

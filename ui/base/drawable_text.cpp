@@ -8,9 +8,9 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t long_glyph = 4;  // bytes of those above U+FFFF
+constexpr std::size_t long_glyph = 4;  // length in UTF-8 of a character above U+FFFF, in bytes
 
-// The sign of four bytes at the beginning; 0 if there is none.
+// Decodes the four-byte character at the start of `text`; 0 if there is none.
 unsigned long_glyph_of(std::string_view text) {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   if (text.size() < long_glyph || byte(0) < 0xF0) return 0;

@@ -1,4 +1,4 @@
-// Text as Dear ImGui can draw it.
+// Converts text to what Dear ImGui can draw.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace attnscope {
 
-// A text in which the signs above U+FFFF (emoji and rare scripts), which Dear ImGui's signs of 16 bits cannot hold, are
-// told by their numbers: "[1F600]". All others would look alike.
+// A text in which every character above U+FFFF (emoji, rare scripts) is replaced by its code point: "[1F600]". Dear
+// ImGui's 16-bit glyphs cannot represent these characters and would draw all of them the same.
 class DrawableText {
  public:
   explicit DrawableText(std::string_view text);
@@ -19,7 +19,7 @@ class DrawableText {
 
  private:
   std::string replaced_;
-  std::string_view text_;  // what was given, or `replaced_`
+  std::string_view text_;  // the given text, or `replaced_`
 };
 
 }  // namespace attnscope

@@ -5,7 +5,7 @@
 namespace attnscope {
 
 std::string folded(std::string_view text) {
-  // Of the letters from À, U+00C0, to ÿ, U+00FF, in UTF-8 the byte after C3; a dot stays.
+  // For À (U+00C0) to ÿ (U+00FF), indexed by the byte after C3 in UTF-8; a dot: unchanged.
   constexpr std::string_view plain = "aaaaaa.ceeeeiiii.nooooo..uuuuy..aaaaaa.ceeeeiiii.nooooo..uuuuy.y";
   static_assert(plain.size() == 64);
   std::string small;

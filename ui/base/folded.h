@@ -1,4 +1,4 @@
-// Text as it is searched and sorted: small letters without accents.
+// Case and accent folding for search and sorting.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace attnscope {
 
-// "Requête" → "requete". Latin letters alone; all else stays.
+// "Requête" → "requete". Folds Latin letters only; everything else is unchanged.
 std::string folded(std::string_view text);
 
 }  // namespace attnscope

@@ -14,13 +14,13 @@
 namespace attnscope {
 namespace {
 
-// First and last code points, ended by 0. Read by the atlas until it is built.
+// First and last code points, ended by 0. The atlas reads them until it is built.
 constexpr ImWchar glyph_ranges[] = {
     0x0020, 0x024F,  // Latin, Latin-1, Latin Extended A and B
     0x0300, 0x036F,  // combining accents
     0x0370, 0x03FF,  // Greek
     0x0400, 0x052F,  // Cyrillic
-    0x1D40, 0x1D6A,  // ᵀ, ᵢ and others of their kind
+    0x1D40, 0x1D6A,  // ᵀ, ᵢ and similar
     0x1E00, 0x1EFF,  // Latin Extended Additional
     0x2010, 0x203A,  // dashes, quotation marks, dots, guillemets
     0x2070, 0x209F,  // superscripts and subscripts
@@ -28,10 +28,10 @@ constexpr ImWchar glyph_ranges[] = {
     0x2122, 0x2122,  // ™
     0x2190, 0x21FF,  // arrows
     0x2200, 0x22FF,  // mathematical operators
-    0x23CE, 0x23FF,  // keys; play, pause, step
+    0x23CE, 0x23FF,  // keys; play, pause, step symbols
     0x2580, 0x25FF,  // blocks (SentencePiece's ▁ among them) and shapes
     0x2713, 0x2717,  // ticks and crosses
-    0xFFFD, 0xFFFD,  // replacement
+    0xFFFD, 0xFFFD,  // replacement character
     0,
 };
 
@@ -50,7 +50,7 @@ ImFont* add_file(ImFontAtlas& atlas, const std::string& bytes, ImFontConfig conf
 
 void merge_script(ImFontAtlas& atlas, const ScriptFont& script, ImFontConfig config) {
   config.FontDataOwnedByAtlas = false;
-  void* bytes = const_cast<char*>(script.bytes.data());  // only read
+  void* bytes = const_cast<char*>(script.bytes.data());  // never modified
   if (!atlas.AddFontFromMemoryTTF(bytes, static_cast<int>(script.bytes.size()), config.SizePixels, &config,
                                   script.ranges.data()))
     throw std::runtime_error("a font file for another script cannot be read");
@@ -63,7 +63,7 @@ ImFont* add_font(ImFontAtlas& atlas, const std::string& bytes, const std::string
   config.PixelSnapH = true;
   config.SizePixels = size;
   ImFont* font = bytes.empty() ? atlas.AddFontDefault(&config) : add_file(atlas, bytes, config);
-  config.MergeMode = true;  // adds what is not there yet
+  config.MergeMode = true;  // adds only the missing glyphs
   if (!fallback.empty()) add_file(atlas, fallback, config);
   for (const ScriptFont& script : scripts) merge_script(atlas, script, config);
   return font;
@@ -74,7 +74,7 @@ struct FaceFacts {
   std::string family;
 };
 
-// FreeType sets a font so that its ascender and descender fill the height that Dear ImGui asks for.
+// FreeType scales a font so that ascender plus descender equal the height that Dear ImGui asks for.
 FaceFacts face_facts(const std::string& bytes) {
   FaceFacts facts;
   if (bytes.empty()) return facts;
@@ -172,14 +172,14 @@ void pop_font() {
 }
 
 ImVec2 text_size(const ImFont* font, std::string_view text) {
-  if (text.empty()) return {0, font_size(font)};  // Dear ImGui would read on from a null pointer
-  // CalcTextSizeA is const before 1.92 only.
+  if (text.empty()) return {0, font_size(font)};  // Dear ImGui would dereference a null pointer
+  // CalcTextSizeA is const only before 1.92.
   const DrawableText drawable(text);
   return const_cast<ImFont*>(font)->CalcTextSizeA(font_size(font), 1e6F, 0, drawable.begin(), drawable.end());
 }
 
-// How much of a paragraph fits into a line. To Dear ImGui a full stop or a comma ends a word, even inside a number, and
-// a number's % is a word of its own.
+// Returns how many bytes of a paragraph fit into a line. Dear ImGui ends a word at a full stop or comma, even inside a
+// number, and treats a number's % as a separate word.
 static std::size_t fitting_in_line(const ImFont* font, std::string_view paragraph, float width) {
   const char* const end = wrap_position(font, paragraph.data(), paragraph.data() + paragraph.size(), width);
   const auto fitting = static_cast<std::size_t>(end - paragraph.data());

@@ -1,4 +1,4 @@
-// The one place that knows how Dear ImGui's fonts changed from release to release.
+// Fonts. All code that depends on the Dear ImGui release's font API is here.
 #pragma once
 
 #include <imgui.h>
@@ -10,63 +10,63 @@
 
 namespace attnscope {
 
-// A font for signs that the others lack: of another script.
+// A font for the glyphs of one more script.
 struct ScriptFont {
   std::string bytes;
-  std::vector<ImWchar> ranges;  // first and last sign of each, ended by 0
+  std::vector<ImWchar> ranges;  // first and last code point of each range, ended by 0
 };
 
-// The fonts' files, as bytes (the application finds and reads them). Empty: Dear ImGui's built-in font.
+// The bytes of the font files, which the application finds and reads. Empty: Dear ImGui's built-in font.
 struct FontFiles {
-  std::string ui;       // proportional, for everything
-  std::string ui_bold;  // headings; empty: as ui
+  std::string ui;       // proportional; the default font
+  std::string ui_bold;  // headings; empty: same as ui
   std::string mono;     // tokens and numbers
-  // For the signs that the others lack, such as ⏎ and ▁; empty: those signs are drawn as "�".
+  // Glyphs that the other fonts lack, such as ⏎ and ▁; empty: those are drawn as "�".
   std::string ui_fallback;
   std::string mono_fallback;
-  std::vector<ScriptFont> scripts;  // as they are needed; they stay in place for as long as an atlas is made of them
+  std::vector<ScriptFont> scripts;  // added on demand; must outlive every atlas built from them
 };
 
 struct Fonts {
   ImFont* ui = nullptr;
   ImFont* bold = nullptr;
-  ImFont* large = nullptr;  // the words of a sentence, to be read from the last row
+  ImFont* large = nullptr;  // the words of a sentence; readable from the last row of a room
   ImFont* small = nullptr;  // captions, axes, ids
   ImFont* mono = nullptr;
   ImFont* mono_small = nullptr;
-  // The em, by which typography counts sizes, as a share of the font's height, by which Dear ImGui does.
+  // The em size (the unit of typography) as a fraction of the font height (Dear ImGui's unit).
   float ui_em = 1;
   float bold_em = 1;
   float mono_em = 1;
-  // What the fonts call themselves; empty for Dear ImGui's own.
+  // Family name from the font file; empty for Dear ImGui's built-in font.
   std::string ui_family;
   std::string mono_family;
 };
 
-// Empties the atlas and fills it: drawn with FreeType at `scale`, with Latin, Latin Extended, Greek, Cyrillic,
-// typographic punctuation, arrows, mathematical operators, the word mark "▁", and what `scripts` are for. The caller
-// builds the atlas's texture anew afterwards. Throws std::runtime_error if a file is not a font.
-// `projected`: the small fonts are hardly smaller than the others.
+// Clears and fills the atlas: rasterizes with FreeType at `scale`, with Latin, Latin Extended, Greek, Cyrillic,
+// typographic punctuation, arrows, mathematical operators, the word mark "▁" and the ranges of `scripts`. The caller
+// must rebuild the atlas texture afterwards. `projected`: for a projector, the small fonts are nearly as large as the
+// others. Throws std::runtime_error if a file is not a font.
 Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale, bool projected = false);
 
-inline constexpr float least_projected_type = 14;  // the smallest font's height then, in pixels at scale 1
+inline constexpr float least_projected_type = 14;  // smallest font height when projected, in pixels at scale 1
 
 // The fonts' height in pixels.
 float font_size(const ImFont* font);
 
-// From the top of a line to its baseline.
+// Distance from the top of a line to its baseline, in pixels.
 float font_ascent(const ImFont* font);
 
-// The font's letters as they lie in the atlas: to tell from what was drawn which they are.
+// The font's glyphs as placed in the atlas; maps drawn quads back to characters.
 std::span<const ImFontGlyph> glyphs_of(const ImFont* font);
 
-// Whether the font or its fallback has that sign.
+// Returns whether the font or its fallback has the glyph.
 bool has_glyph(const ImFont* font, ImWchar sign);
 
 void push_font(ImFont* font);
 void pop_font();
 
-// For one scope.
+// Pushes a font for the lifetime of the object.
 class WithFont {
  public:
   explicit WithFont(ImFont* font) { push_font(font); }
@@ -75,10 +75,10 @@ class WithFont {
   WithFont& operator=(const WithFont&) = delete;
 };
 
-// The lines into which text is broken to be no wider than `width` (a longer word is cut, a number is not).
+// Breaks text into lines no wider than `width`. A word that is too long is split; a number is not.
 std::vector<std::string_view> wrapped_lines(const ImFont* font, std::string_view text, float width);
 
-// Size of the text in that font, and the text drawn with its top left corner at `position`.
+// Measures text in that font; draws text with its top left corner at `position`.
 ImVec2 text_size(const ImFont* font, std::string_view text);
 void draw_text(ImDrawList& list, ImFont* font, ImVec2 position, ImU32 color, const char* begin,
                const char* end = nullptr);

@@ -8,11 +8,11 @@
 namespace attnscope {
 namespace {
 
-// What Dear ImGui calls the key. Before 1.87 it names the editing keys alone and knows all others by the backend's
-// numbers, which are GLFW's.
+// Dear ImGui's code for a key. Before 1.87 it names only the editing keys and uses the backend's (GLFW's) numbers for
+// the others.
 struct KeyRow {
   Key key;
-  const char* name;  // on the screen
+  const char* name;  // display name
   int glfw;
   int imgui;
 };
@@ -164,7 +164,7 @@ void feed_wheel(ImGuiIO& io, float lines) {
 
 WordSelection::WordSelection() : before_(ImGui::GetIO().ConfigMacOSXBehaviors) {
 #if IMGUI_VERSION_NUM < 18800
-  // In this frame alone: a Mac has other shortcuts, too.
+  // For this frame only: other shortcuts would behave as on a Mac, too.
   if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) ImGui::GetIO().ConfigMacOSXBehaviors = true;
 #endif
 }

@@ -1,4 +1,4 @@
-// The one place that knows how Dear ImGui's keyboard changed from release to release.
+// Keyboard input. All code that depends on the Dear ImGui release's keyboard API is here.
 #pragma once
 
 #include <imgui.h>
@@ -9,7 +9,7 @@
 namespace attnscope {
 
 enum class Key {
-  // In the order of the table in input.cpp.
+  // Same order as the table in input.cpp.
   tab,
   left,
   right,
@@ -61,24 +61,25 @@ struct Modifiers {
 };
 Modifiers modifiers();
 
-// Went down in this frame (or repeats, if asked), whatever the modifiers.
+// True if the key went down in this frame (or repeats, if asked), with any modifiers.
 bool key_pressed(Key key, bool repeat = false);
 
-// A key with what is held down with it.
+// A key with its modifiers.
 struct Chord {
   Key key;
   bool ctrl = false;
   bool shift = false;
-  bool repeats = false;  // while it stays down
+  bool repeats = false;  // also fires while the key is held
 };
 
-// Went down with just these modifiers.
+// True if the key went down with exactly these modifiers.
 bool pressed(const Chord& chord);
 
 // "Ctrl+Shift+S", "→".
 std::string chord_text(const Chord& chord);
 
-// While it stands, a double click in a text field selects a word. Dear ImGui before 1.88 selects all, but on a Mac.
+// While this object exists, a double click in a text field selects a word. Dear ImGui before 1.88 selects all the text,
+// except on a Mac.
 class WordSelection {
  public:
   WordSelection();
@@ -90,9 +91,9 @@ class WordSelection {
   bool before_;
 };
 
-// ---- for surfaces without a windowing backend: tests
+// ---- for contexts without a windowing backend: tests
 
-// Once, after the context is made.
+// Call once, after the context is created.
 void prepare_input(ImGuiIO& io);
 void feed_key(ImGuiIO& io, Key key, bool down);
 void feed_modifiers(ImGuiIO& io, Modifiers held);

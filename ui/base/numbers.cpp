@@ -12,7 +12,7 @@ std::string grouped(std::int64_t number) {
   const std::size_t first = number < 0 ? 1 : 0;
   for (std::size_t place = digits.size(); place > first + 3;) {
     place -= 3;
-    digits.insert(place, "\u00A0");  // not broken at the end of a line
+    digits.insert(place, "\u00A0");  // no line break inside a number
   }
   return digits;
 }

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Formats numbers for people.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,16 @@
 
 namespace attnscope {
 
-// "12 345 678" and "9.1k": whole numbers for reading, rates for glancing.
+// "12 345 678" for exact integers, "9.1k" for rates.
 std::string grouped(std::int64_t number);
 std::string rounded(double number);
 
-// ---- scores of hypotheses as people write sums
+// ---- scores of hypotheses, written as sums
 
-// With a real minus, "−0.537", but for what is rounded to 0.
+// With a true minus sign, "−0.537", except for values that round to 0.
 std::string number_text(double value, int digits = 3);
 
-// How a hypothesis of that length gets its score, in two lines: the length penalty, and the division by it.
+// The score of a hypothesis of that length in two lines: the length penalty, and the division by it.
 std::string score_arithmetic(double log_prob, std::size_t length, double alpha);
 
 }  // namespace attnscope

@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-// Of one frame of one of Dear ImGui's contexts, to which, as its own state, it belongs.
+// The reports of one frame. They belong to one Dear ImGui context, as its own state does.
 class Said {
  public:
   void say(std::optional<Pointed> pointed) {
@@ -17,7 +17,7 @@ class Said {
   }
 
   std::optional<Pointed> heard() const {
-    // Another context may have been made where that one was.
+    // A new context may have been created at the same address.
     const int age = ImGui::GetFrameCount() - frame_;
     const bool fresh = context_ == ImGui::GetCurrentContext() && age >= 0 && age <= 1;
     return fresh ? pointed_ : std::nullopt;

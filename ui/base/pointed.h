@@ -1,5 +1,5 @@
-// What the mouse is over, the keyboard at, and what is chosen: widgets say it while they are drawn; the right button,
-// its key and F1 ask for it.
+// The targets of the mouse, of the keyboard focus and of the selection. Widgets report them while they are drawn; the
+// context menu (right button or its key) and F1 query them.
 #pragma once
 
 #include <imgui.h>
@@ -13,26 +13,26 @@ enum class HoverTarget { label, map, head, plot, token };
 
 struct Pointed {
   HoverTarget thing = HoverTarget::label;
-  std::string name = {};   // "it → animal", a plot's title, a piece
-  std::string value = {};  // to be copied; empty: none
+  std::string name = {};   // "it → animal", a plot's title, a token
+  std::string value = {};  // copied by "copy"; empty: nothing to copy
   std::string about = {};  // a label that term_of() knows; empty: none
   std::string help = {};   // its tooltip
-  ImVec2 place = {};       // of what is not under the mouse: where on the screen a menu about it opens
+  ImVec2 place = {};       // screen position of its context menu, if the target is not under the mouse
 };
 
 void point_at(Pointed pointed);
 
-// For what has a use of its own for the right button.
+// For widgets that use the right button themselves.
 void point_at_nothing();
 
-// In this frame or the one before; the last that was said counts.
+// The target of this frame or of the previous one; the last report in a frame wins.
 std::optional<Pointed> hovered_target();
 
-// The label that the keyboard is at, in the same way.
+// The label that has keyboard focus; same rules as for the mouse.
 void focus_on(Pointed pointed);
 std::optional<Pointed> focused_target();
 
-// What the arrow keys have chosen: the cell of a map.
+// The map cell selected with the arrow keys.
 void choose_target(Pointed pointed);
 std::optional<Pointed> chosen_target();
 

@@ -1,4 +1,4 @@
-// What is on the screen: looks at the present model, or recorded ones.
+// The snapshots on the screen: of the present model, or recorded during training.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,30 @@
 
 namespace attnscope {
 
-// A snapshot on the screen, and a number that changes whenever it does: the version of the textures made from it.
+// A displayed snapshot and its version, which changes whenever the snapshot does and versions the textures made from
+// it.
 struct Shown {
   std::shared_ptr<const Snapshot> snapshot;
   std::uint64_t version = 0;
-  bool inspection_comes = false;  // it was recorded, and a whole look through its step's weights is on its way
+  bool inspection_comes = false;  // recorded frame; a complete forward pass with its step's weights is pending
 };
 
-// What every workspace shows. The sentence's pieces and the encoder's maps come from `newest`, the rest from
-// `complete`, which was decoded to its end; either snapshot may be null.
+// The snapshots that every workspace shows. The tokens of the sentence and the encoder's maps come from `newest`; the
+// rest comes from `complete`, which was decoded to its end. Either may be null.
 struct ShownMaps {
   const Shown& newest;
   const Shown& complete;
   const Shown& of(AttentionPart part) const { return part == AttentionPart::encoder ? newest : complete; }
-  // Nothing to draw: not decoded yet, or not in this model.
+  // True if there is nothing to draw: not decoded yet, or not part of this model.
   bool lacks(AttentionPart part) const { return !of(part).snapshot || maps_of(*of(part).snapshot, part).empty(); }
 };
 
-// Whether it was recorded, and is not the answer to a Probe of the window.
+// True if the snapshot was recorded during training, rather than computed for a Probe of the window.
 inline bool is_recorded(const Snapshot& snapshot) {
   return snapshot.request == 0;
 }
 
-// In place of what recorded frames do not hold.
+// The note shown in place of data that recorded frames do not contain.
 inline const char* recorded_note(const Shown& recorded) {
   if (recorded.inspection_comes) return "…";
   return tr(

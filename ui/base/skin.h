@@ -1,4 +1,4 @@
-// How things look now: passed to everything that draws, so that nothing needs a global.
+// The current appearance: passed to all drawing code, so that nothing needs a global.
 #pragma once
 
 #include "base/fonts.h"
@@ -11,14 +11,14 @@ class PictureRecorder;
 struct Skin {
   Theme theme;
   Fonts fonts;
-  float scale = 1;                      // content scale × zoom; what presentation mode wants instead
-  bool presentation = false;            // chrome hidden, lines thicker, type larger: to be read from the last row
-  PictureRecorder* recorder = nullptr;  // of what is painted, while a picture is taken; none: nothing can be taken
+  float scale = 1;                      // content scale × zoom × presentation factor
+  bool presentation = false;            // chrome hidden, thicker lines and larger type, readable from the last row
+  PictureRecorder* recorder = nullptr;  // records draw calls while a picture is exported; null: not available
 
-  // A length given for scale 1, in pixels.
+  // Converts a length at scale 1 to pixels.
   float px(float length) const { return length * scale; }
 
-  // The thickness of a line.
+  // Line thickness in pixels.
   float stroke(float thickness) const { return presentation ? thickness * 1.5F : thickness; }
 };
 

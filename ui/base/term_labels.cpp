@@ -1,4 +1,4 @@
-// Which term each label of the window is about.
+// Maps each label of the window to its glossary term.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -11,8 +11,8 @@ namespace attnscope {
 namespace {
 
 struct Label {
-  std::string_view label;  // a setting's key, or the title of what stands in the window
-  std::string_view term;   // that it is about
+  std::string_view label;  // a setting's key, or the title of a part of the window
+  std::string_view term;   // the term it refers to
 };
 
 constexpr auto labels = std::to_array<Label>({
@@ -242,7 +242,7 @@ bool same_letter(char a, char b) {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
 }
 
-// Where the word stands in the text, an ending of two letters aside: of "key" also "keys". npos: nowhere.
+// Finds a word in the text, allowing an ending of up to two letters: "key" also matches "keys". npos: not found.
 std::size_t place_of(std::string_view word, std::string_view text) {
   for (std::size_t at = 0; at + word.size() <= text.size(); ++at) {
     if (at > 0 && is_letter(text[at - 1])) continue;
@@ -271,7 +271,7 @@ std::vector<const Term*> terms_in(std::string_view text) {
   for (const Term& term : glossary())
     if (const std::size_t at = place_of(tr(term.name), text); at != std::string_view::npos)
       places.emplace_back(at, &term);
-  // Where two begin at one place the longer is meant: "attention head".
+  // If two matches start at the same position, the longer wins: "attention head".
   std::ranges::sort(places, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second->name.size() > b.second->name.size();
   });

@@ -1,4 +1,4 @@
-// Pictures of numbers on their way to the screen. The window keeps them on the GPU; tests count them.
+// Images of numeric data as textures. The window keeps them on the GPU; tests count them.
 #pragma once
 
 #include <imgui.h>
@@ -11,13 +11,13 @@ namespace attnscope {
 
 using TextureId = ImTextureID;  // a pointer before Dear ImGui 1.92, an integer after
 
-// A picture's place: a texture, or the part of one that several pictures share.
+// The location of an image: a texture, or part of a shared one.
 struct TexturePart {
   TextureId texture = {};
   ImVec2 low{0, 0}, high{1, 1};  // in texture coordinates
 };
 
-// Thumbnails, of which there may be hundreds, are sent and drawn sooner in a texture that they share.
+// Thumbnails, of which there may be hundreds, are uploaded and drawn faster in a shared texture.
 enum class Sharing { alone, shared };
 
 class TextureStore {
@@ -27,12 +27,12 @@ class TextureStore {
 
   virtual ~TextureStore() = default;
 
-  // The picture named `key`, drawn with the nearest filter. `fill` is called, and its pixels sent to the GPU, only when
-  // the key is new or its version or size differs from last time. Keys that go unasked for some frames are dropped.
+  // Returns the image named `key`, drawn with nearest-neighbor sampling. `fill` is called and its pixels are uploaded
+  // only if the key is new or its version or size changed. Keys that are not requested for some frames are dropped.
   virtual TexturePart texture(std::uint64_t key, std::uint64_t version, int width, int height, Sharing sharing,
                               const Fill& fill) = 0;
 
-  // Called once after every frame.
+  // Call once after every frame.
   virtual void end_frame() = 0;
 };
 

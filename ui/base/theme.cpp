@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-// 0xRRGGBB as people write it → bytes R G B A as they are drawn.
+// 0xRRGGBB → bytes R G B A in drawing order.
 constexpr Color32 opaque(unsigned hex) {
   return (hex >> 16 & 0xFFU) | (hex & 0xFF00U) | (hex & 0xFFU) << 16 | 0xFF000000U;
 }
@@ -83,7 +83,7 @@ void set_colors(ImGuiStyle& style, const Theme& theme) {
   set(chosen, {ImGuiCol_ButtonActive, ImGuiCol_HeaderActive});
   set(mixed(theme.panel, theme.accent, 0.22F), {ImGuiCol_Header});
   set(mixed(theme.panel, theme.accent, 0.3F), {ImGuiCol_TabActive});
-  set(faded(theme.accent, 0.55F), {ImGuiCol_SliderGrab});  // the value stands over it
+  set(faded(theme.accent, 0.55F), {ImGuiCol_SliderGrab});  // the value is drawn over it
   set(faded(theme.accent, 0.4F), {ImGuiCol_TextSelectedBg});
   set(faded(opaque(0x000000), 0.45F), {ImGuiCol_ModalWindowDimBg});
   set(0, {ImGuiCol_ChildBg, ImGuiCol_BorderShadow, ImGuiCol_ScrollbarBg, ImGuiCol_ResizeGrip, ImGuiCol_TableRowBgAlt});

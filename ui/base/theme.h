@@ -1,4 +1,4 @@
-// The colours and the sizes of everything on the screen.
+// Colors and sizes of the user interface.
 #pragma once
 
 #include <array>
@@ -12,33 +12,33 @@ enum class ThemeName { dark, light };
 
 struct Theme {
   ThemeName name = ThemeName::dark;
-  Color32 background = 0;  // behind everything, and behind plots and maps
+  Color32 background = 0;  // window background; also behind plots and maps
   Color32 panel = 0;       // columns, bars, popups
   Color32 raised = 0;      // buttons, fields, chips
-  Color32 hovered = 0;     // a raised thing under the mouse
+  Color32 hovered = 0;     // a raised element under the mouse
   Color32 border = 0;
-  Color32 grid = 0;  // lines of a plot, fainter than the border
+  Color32 grid = 0;  // grid lines of a plot, fainter than the border
   Color32 text = 0;
   Color32 text_dim = 0;  // units, captions, ids
   Color32 accent = 0;    // selection, focus, the active tab
   Color32 success = 0;
   Color32 warning = 0;
   Color32 error = 0;
-  Color32 masked = 0;               // cells the look-ahead mask hides
-  std::array<Color32, 7> series{};  // Okabe–Ito, told apart by everybody; the order is the order of use
+  Color32 masked = 0;               // cells hidden by the look-ahead mask
+  std::array<Color32, 7> series{};  // Okabe–Ito palette, safe for color blindness; in order of use
   ColorMap diverging = ColorMap::blue_orange;
 };
 
 const Theme& theme(ThemeName name);
 
-// The same for a projector, which swallows what is thin or grey: more contrast.
+// The same theme with more contrast: projectors wash out thin lines and grays.
 Theme projected(const Theme& theme);
 
-// "dark" or "light", and back; anything else is dark.
+// Converts "dark" or "light" to a theme name, and back; any other text gives dark.
 ThemeName theme_from(std::string_view text);
 std::string_view theme_text(ThemeName name);
 
-// Sets Dear ImGui's style: `scale` is the display's content scale times the user's zoom.
+// Sets Dear ImGui's style. `scale`: the display's content scale times the user's zoom.
 void apply_theme(const Theme& theme, float scale);
 
 }  // namespace attnscope

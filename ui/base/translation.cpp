@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// ---- .mo: a head of seven numbers, then where every English string and its translation stand
+// ---- .mo format: a header of seven numbers, then the offsets of each English string and its translation
 // https://www.gnu.org/software/gettext/manual/html_node/MO-Files.html
 
 constexpr std::uint32_t magic = 0x950412DE;
@@ -45,7 +45,7 @@ class MoFile {
     return value >> 24U | (value >> 8U & 0xFF00U) | (value << 8U & 0xFF0000U) | value << 24U;
   }
 
-  // Of plural forms, which a NUL separates, the first.
+  // Plural forms are separated by NUL; returns the first.
   std::string_view text(std::uint64_t table, std::uint64_t entry) const {
     const std::uint64_t size = number(table + entry * 8), at = number(table + entry * 8 + 4);
     if (at + size > bytes_.size()) throw std::invalid_argument("an entry points beyond the end of the file");
@@ -57,9 +57,10 @@ class MoFile {
   bool is_swapped_ = false;
 };
 
-// ---- values between the words
+// ---- placeholders
 
-// "{1:.2f}" at `at`: which value, and how; moves `at` behind it. False: its braces cannot be read.
+// Parses "{1:.2f}" at `at`: which argument and its format; advances `at` past it. Returns false if the braces are
+// malformed.
 bool take_braces(std::string_view text, std::size_t& at, int& next, std::map<int, std::string>& values) {
   const std::size_t end = text.find('}', at);
   if (end == std::string_view::npos) return false;
@@ -74,7 +75,7 @@ bool take_braces(std::string_view text, std::size_t& at, int& next, std::map<int
   return true;
 }
 
-// "%.2f" at `at`, as printf has them; a percent sign before anything else is just that.
+// Parses "%.2f" at `at`, a printf placeholder; a percent sign before anything else is literal.
 bool take_percent(std::string_view text, std::size_t& at, int& next, std::map<int, std::string>& values) {
   const std::size_t end = text.find_first_not_of("0123456789.-+l", at + 1);
   if (end == std::string_view::npos || std::string_view("dfgsuxe").find(text[end]) == std::string_view::npos)
@@ -115,7 +116,7 @@ Catalogue Catalogue::from_mo(std::string_view bytes) {
   Catalogue catalogue;
   for (std::uint32_t i = 0; i < file.count(); ++i) {
     const std::string_view english = file.english(i), translation = file.translation(i);
-    if (english.empty() || translation.empty()) continue;  // the first is about the file
+    if (english.empty() || translation.empty()) continue;  // the first entry is the file's header
     if (!placeholders(english) || placeholders(english) != placeholders(translation)) continue;
     const std::string_view shown = translation.substr(0, translation.find("##"));
     catalogue.entries_[std::string(english)] = {std::string(translation), fmt::format("{}###{}", shown, english)};
@@ -152,7 +153,7 @@ std::string filled(fmt::string_view english, fmt::format_args values) {
   if (!entry) return fmt::vformat(english, values);
   try {
     return fmt::vformat(entry->text, values);
-  } catch (const fmt::format_error&) {  // its kinds of values are others
+  } catch (const fmt::format_error&) {  // its placeholders have other types
     return fmt::vformat(english, values);
   }
 }

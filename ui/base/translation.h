@@ -1,12 +1,12 @@
-// The window's words in another language. They stand in English in the sources and are looked up by it in one of
-// gettext's catalogues, while they are drawn, so that the language can change from one frame to the next.
+// Translation of the user interface. The sources contain the English text; it is looked up in a gettext catalog while
+// it is drawn, so the language can change from one frame to the next.
 //
-//   tr("Train")                words
-//   tr_label("Train")          a control's, whose id stays the same in every language
-//   trf("{} of {}", at, all)   words with values between them
-//   mark("Train")              in a constant table: translated where it is drawn
+//  tr("Train")                plain text
+//  tr_label("Train")          a widget's label, whose ID is the same in every language
+//  trf("{} of {}", at, all)   a format string with values
+//  mark("Train")              in a constant table: translated where it is drawn
 //
-// What goes into files (CSV, JSON, names) is not translated.
+// The contents of files (CSV, JSON, names) are not translated.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,20 +23,20 @@
 namespace attnscope {
 
 enum class Language { english, french };
-inline constexpr std::array<std::string_view, 2> language_codes = {"en", "fr"};  // in the order of Language
+inline constexpr std::array<std::string_view, 2> language_codes = {"en", "fr"};  // same order as Language
 
 class Catalogue {
  public:
   struct Entry {
     std::string text;
-    std::string label;  // and the English, as the id
+    std::string label;  // translation with the English text as the ID
   };
 
-  // The bytes of a .mo file, GNU gettext's. Throws std::invalid_argument that says what is wrong with them. An entry
-  // that would put other values between its words than the English is left out.
+  // Parses a GNU gettext .mo file. Skips entries whose placeholders differ from those of the English text. Throws
+  // std::invalid_argument with the reason if the file is malformed.
   static Catalogue from_mo(std::string_view bytes);
 
-  // Null: it has none of that.
+  // Returns null if the catalog has no such entry.
   const Entry* find(std::string_view english) const;
 
   std::size_t size() const { return entries_.size(); }
@@ -51,18 +51,17 @@ class Catalogue {
   std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries_;
 };
 
-// The values that a text has between its words, "{} {:g} %d", in the order in which they are given; none: its braces
-// cannot be read.
+// The placeholders of a text, "{} {:g} %d", in argument order; nullopt: its braces are malformed.
 std::optional<std::string> placeholders(std::string_view text);
 
-// From now on in the words of `catalogue`; null: in English. Like Dear ImGui's, this state belongs to the window's
-// thread, which alone draws.
+// Switches the user interface to `catalogue`; null: English. Like Dear ImGui's, this state belongs to the window's
+// thread, which does all drawing.
 void speak(std::shared_ptr<const Catalogue> catalogue);
 
 const char* tr(const char* english);
 std::string_view tr(std::string_view english);
 
-// For what Dear ImGui takes as text and id at once. What follows ## in the English is a part of the id.
+// For Dear ImGui functions that take a label as text and ID. Text after ## in the English belongs to the ID.
 const char* tr_label(const char* english);
 
 constexpr const char* mark(const char* english) {

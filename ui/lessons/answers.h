@@ -1,4 +1,4 @@
-// What the tables of measures share.
+// Shared by the tables of measures.
 #pragma once
 
 #include <cmath>
@@ -18,14 +18,14 @@ inline Answer number(double value) {
   return std::isfinite(value) ? Answer(value) : std::nullopt;
 }
 
-// "1" … "count" → 0 … count − 1; none: it is none of them.
+// "1" … "count" → 0 … count − 1; nullopt for any other text.
 inline std::optional<std::size_t> index_from(const std::string& text, std::size_t count) {
   const auto value = number_from(text);
   if (!value || *value < 1 || *value != std::floor(*value) || *value > static_cast<double>(count)) return {};
   return static_cast<std::size_t>(*value) - 1;
 }
 
-// A row a measure, of the chapters in Origins and of recurrent networks.
+// One row per measure, for the chapters in Origins and for recurrent networks.
 std::span<const Measure> origins_measures();
 
 }  // namespace attnscope

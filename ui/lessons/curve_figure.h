@@ -1,4 +1,4 @@
-// Where a curve that is drawn as a prediction stands, on the screen and on paper.
+// Coordinates of a curve drawn as a prediction, on the screen and in handouts.
 #pragma once
 
 #include <string>
@@ -8,29 +8,30 @@
 
 namespace attnscope {
 
-// A place in a figure, in its pixels: right, and down.
+// A position in a figure, in pixels: right, and down.
 struct FigurePoint {
   double x = 0, y = 0;
 };
 
-// A number beneath the plot or beside it, and the middle of where it is written.
+// The number at an axis tick, and the center of its label.
 struct FigureTick {
   FigurePoint at;
   std::string text;
 };
 
-// The plot's rectangle within a figure, and what is the case there.
+// The plot's rectangle within a figure, and its mapping.
 struct CurveFigure {
-  FigurePoint low, high;  // its upper left and its lower right corner
+  FigurePoint low, high;  // top left and bottom right corner
   const Prediction& prediction;
 
-  // Of the value at the i-th place.
+  // The position of the i-th point with that value.
   FigurePoint at(std::size_t i, double value) const;
-  // The place nearest to an x, and the value of a y.
+  // The index closest to an x, and the value at a y.
   std::size_t index(double x) const;
   double value(double y) const;
 
-  // The places, `below` pixels beneath the plot; the least and the largest value, `beside` pixels from its left side.
+  // Ticks of the x axis, `below` pixels under the plot; ticks of the minimum and maximum value, `beside` pixels left of
+  // it.
   std::vector<FigureTick> places(double below) const;
   std::vector<FigureTick> values(double beside) const;
 };

@@ -1,5 +1,6 @@
-// A lesson as data: a question, a prediction, things to do in the real panels, a check computed from what is seen
-// there, and the reason. Read from a text file by lesson_text.h; assets/manual/lesson-format.md describes the format.
+// A lesson as data: a question, a prediction, steps to try in the real panels, a check computed from the displayed
+// data, and the explanation. Read from a text file by lesson_text.h; assets/manual/lesson-format.md describes the
+// format.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace attnscope {
 
-// ---- texts
+// ---- text
 
 struct Words {
   std::array<std::string, 2> by_language;
@@ -23,12 +24,12 @@ struct Words {
   std::string& in(Language language) { return by_language[static_cast<std::size_t>(language)]; }
 };
 
-// ---- what is computed
+// ---- computed values
 
 using Value = std::variant<double, std::string>;
 
-// "weight encoder 2 1 it animal @ changed": a measure of the table in measures.h, at a moment that the lesson named;
-// no moment: now.
+// "weight encoder 2 1 it animal @ changed": a measure from the table in measures.h, at a named moment of the lesson;
+// without a moment: now.
 struct Expression {
   std::string measure;
   std::vector<std::string> arguments;
@@ -44,16 +45,16 @@ struct Condition {
   std::variant<Value, Expression> right;
 };
 
-// Text with expressions between braces, which are computed when it is shown.
+// Text with expressions in braces, which are evaluated when it is shown.
 struct WordsPart {
   std::string text;
-  std::optional<Expression> value;  // after the text
+  std::optional<Expression> value;  // follows the text
 };
-std::string_view text_problem(std::string_view text);  // what is wrong with its braces; empty: nothing
+std::string_view text_problem(std::string_view text);  // the error in its braces; empty: valid
 
-// ---- what is set
+// ---- settings
 
-// One line of what a lesson sets before it begins, or does for a reader who asks: "off: encoder 2 1".
+// One setting that a lesson makes before it starts, or on behalf of the reader: "off: encoder 2 1".
 struct Setting {
   enum class Kind {
     show,
@@ -74,9 +75,9 @@ struct Setting {
     warmup
   };
   Kind kind = Kind::show;
-  std::string text;  // of show, sentence, word, sense, query, change; of plain, mask, reset, train nothing counts
-  HeadPlace place;   // of head and off
-  std::vector<double> numbers;  // of the others
+  std::string text;  // for show, sentence, word, sense, query, change; plain, mask, reset and train use no argument
+  HeadPlace place;   // for head and off
+  std::vector<double> numbers;  // for the other kinds
 };
 
 // ---- the five parts
@@ -85,61 +86,61 @@ enum class LessonPart { question, prediction, touch, check, why };
 inline constexpr int lesson_parts = 5;
 
 enum class PredictionKind {
-  choose,  // one of the options
-  mark,    // a word of the sentence
-  number,  // a value between two
-  order,   // the options, largest first
-  curve,   // a value at every one of some places
+  choose,  // select one option
+  mark,    // select a word of the sentence
+  number,  // a value in a range
+  order,   // sort the options in descending order
+  curve,   // a value at each of several points
 };
 
 struct Option {
   std::string name;
   Words text;
-  std::vector<Condition> right;     // of `choose`: when all hold, it is the right one
-  std::optional<Expression> value;  // of `order` and `curve`
-  double at = 0;                    // of `curve`: its place
+  std::vector<Condition> right;     // for `choose`: the option is correct if all hold
+  std::optional<Expression> value;  // for `order` and `curve`
+  double at = 0;                    // for `curve`: its x
 };
 
 struct Prediction {
   PredictionKind kind = PredictionKind::choose;
   Words text;
   std::vector<Option> options;
-  double from = 0, to = 1;          // of `number` and `curve`
-  Words across, up;                 // of `curve`: what its axes are
-  double within = 0;                // how far from the truth is still right
-  std::optional<Expression> value;  // of `mark` and `number`
+  double from = 0, to = 1;          // for `number` and `curve`
+  Words across, up;                 // for `curve`: labels of its axes
+  double within = 0;                // maximum error of a correct answer
+  std::optional<Expression> value;  // for `mark` and `number`
 };
 
-// A thing to do: done when all its conditions hold at once. Everything that the lesson computes is then written down
-// under its name.
+// A step to try: done when all its conditions hold at once. The values of all the lesson's expressions are then
+// recorded under its name.
 struct LessonStep {
   std::string name;
   Words text;
   std::vector<Condition> until;
-  std::vector<std::string> lit;   // anchors
-  std::vector<Setting> settings;  // that do it
+  std::vector<std::string> lit;   // highlighted anchors
+  std::vector<Setting> settings;  // performs the step for the reader
 };
 
 struct Lesson {
   std::string name;
-  int place = 0;  // in the order they are taken in
+  int place = 0;  // order in which the steps are done
   Words title;
-  std::optional<Config> run;  // that it begins with, with weights that have learned nothing; none: the one that ships
+  std::optional<Config> run;  // configuration of an untrained run that the lesson uses; nullopt: the shipped run
   std::vector<Setting> start;
-  std::vector<std::string> lit;  // while nothing is to be done yet
+  std::vector<std::string> lit;  // highlighted before the first step
   Words question;
   Prediction prediction;
   std::vector<LessonStep> steps;
-  Words found;  // after the check
+  Words found;  // shown after the check
   Words why;
   std::string formula;
   std::string source;
 };
 
-// Every expression that stands in the lesson, each once.
+// All expressions in the lesson, without duplicates.
 std::vector<Expression> expressions_of(const Lesson& lesson);
 
-// The parts of a text that was read, whose braces are right.
+// Splits a text whose braces are known to be valid.
 std::vector<WordsPart> parts_of(std::string_view text);
 
 // "weight encoder 2 1 it animal"

@@ -22,11 +22,11 @@ namespace {
 
 constexpr std::array<std::string_view, 5> areas = {"sentence", "workspace", "tabs", "setup", "curves"};
 constexpr std::array<std::string_view, 5> kinds = {"choose", "mark", "number", "order", "curve"};
-// In the order of Setting::Kind.
+// Same order as Setting::Kind.
 constexpr std::array<std::string_view, 16> settings = {"show",   "sentence", "word", "sense",  "head",  "query",
                                                        "plain",  "off",      "mask", "change", "reset", "train",
                                                        "scores", "width",    "turn", "warmup"};
-constexpr std::array<std::string_view, 7> signs = {"=", "!=", "<", ">", "<=", ">=", "has"};  // as Relation
+constexpr std::array<std::string_view, 7> signs = {"=", "!=", "<", ">", "<=", ">=", "has"};  // same order as Relation
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
@@ -41,7 +41,7 @@ std::vector<std::string> words_in(std::string_view text) {
   return words;
 }
 
-// Bytes from `at` on that are one character of UTF-8; 0: they are none.
+// Length in bytes of the UTF-8 character at `at`; 0: invalid.
 std::size_t character_length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
   const unsigned first = byte(at);
@@ -66,14 +66,14 @@ bool is_text(std::string_view line) {
 
 // ---- lines
 
-// "key: value", and what stands indented beneath it.
+// "key: value", and the indented lines below it.
 struct Entry {
   int line = 0;
   std::string key;
   std::string value;
 };
 
-// "[step off]": what, and which one.
+// "[step off]": the kind, and the name.
 struct Section {
   int line = 1;
   std::string name;
@@ -155,7 +155,7 @@ Condition read_condition(std::string_view text) {
   throw std::invalid_argument("a condition must be \"MEASURE = VALUE\", with one of = != < > <= >= has between spaces");
 }
 
-// Joined by " and ".
+// Separated by " and ".
 std::vector<Condition> read_conditions(std::string_view text) {
   constexpr std::string_view joint = " and ";
   std::vector<Condition> conditions;
@@ -195,7 +195,7 @@ struct Range {
   double low, high;
 };
 
-// The numbers that a setting takes.
+// The allowed ranges of a setting's numbers.
 std::vector<Range> ranges_of(Setting::Kind kind) {
   if (kind == Setting::Kind::scores) return {{1, 512}};
   if (kind == Setting::Kind::width) return {{0.05, 20}};
@@ -264,7 +264,7 @@ class LessonReader {
     }
   }
 
-  // What is missing, once all was read.
+  // Checks for missing parts after everything was read.
   void finish(const std::vector<Section>& sections) {
     for (const char* name : {"question", "prediction", "check", "why"})
       if (!seen_.contains(name)) complain_(1, fmt::format("the section [{}] is missing", name));
@@ -313,7 +313,7 @@ class LessonReader {
                                               section.name.empty() ? "the first lines" : "[" + section.name + "]"));
   }
 
-  // True if the key names a language.
+  // Returns true if the key is a language.
   bool read_words(Words& words, std::string_view key, const Entry& entry) {
     const auto code = std::ranges::find(language_codes, key);
     if (code == language_codes.end()) return false;
@@ -340,7 +340,7 @@ class LessonReader {
     return true;
   }
 
-  // Of the configuration, as `attnscope train --set` takes it.
+  // A configuration field, as in `attnscope train --set`.
   bool read_run(const Entry& entry) {
     if (!lesson_.run) lesson_.run = Config();
     read_field(*lesson_.run, entry.key, entry.value);
@@ -430,7 +430,7 @@ class LessonReader {
     return read_words(lesson_.why, entry.key, entry);
   }
 
-  // ---- what has to be there
+  // ---- required parts
 
   void need(const Words& words, const std::string& what) {
     for (std::size_t i = 0; i < language_codes.size(); ++i)
@@ -492,7 +492,7 @@ class LessonReader {
   Lesson& lesson_;
   const Complain& complain_;
   std::set<std::string> seen_;  // headings
-  std::set<std::string> keys_;  // of the present one
+  std::set<std::string> keys_;  // of the present section
 };
 
 }  // namespace

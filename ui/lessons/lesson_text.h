@@ -1,4 +1,4 @@
-// Reads lessons. Whatever bytes are given: a lesson, or what is wrong with it, by file and line.
+// Parses lessons from any bytes: returns a lesson, or its errors with file and line.
 #pragma once
 
 #include <string>
@@ -11,14 +11,16 @@
 namespace attnscope {
 
 inline constexpr std::size_t most_lesson_bytes = 64 * 1024;
-inline constexpr std::size_t most_lesson_entries = 8;  // options, steps, points of a curve: what a page can show
+inline constexpr std::size_t most_lesson_entries = 8;  // of options, steps, points of a curve; limited by the room on a
+                                                       // page
 
-// An expression as it stands in a lesson; throws std::invalid_argument with what is wrong, in a few words.
+// Parses an expression; throws std::invalid_argument with a short reason.
 Expression read_expression(std::string_view text);
 
 struct LessonRead {
   Lesson lesson;
-  std::vector<std::string> complaints;  // "kernels.lesson:12: there is no measure \"wieght\""; none: it can be used
+  std::vector<std::string> complaints;  // "kernels.lesson:12: there is no measure \"wieght\""; empty: the lesson is
+                                        // valid
 };
 LessonRead read_lesson(std::string_view text, const std::string& file);
 

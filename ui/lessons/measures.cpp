@@ -59,7 +59,7 @@ Answer distance(const LessonSight& sight, Arguments arguments) {
   return map ? number(measures_of(*map, causal).distance) : Answer();
 }
 
-// The largest weight that any query of the decoder gives a key after it.
+// The maximum weight that any query of the decoder gives to a later key.
 Answer future(const LessonSight& sight, Arguments arguments) {
   const auto place = head_from("decoder", arguments[0], arguments[1]);
   const Matrix* map = place && sight.inspection ? map_at(*sight.inspection, *place) : nullptr;
@@ -80,8 +80,8 @@ Answer heads_off(const LessonSight& sight, Arguments) {
   return sight.inspection ? number(static_cast<double>(sight.inspection->interventions.heads_off.size())) : Answer();
 }
 
-// The mean, over the queries of the decoder's head that have a later piece, of the weight that later pieces get under
-// the mask that stands in Inside one head.
+// The weight on later tokens under the mask in Inside one head, averaged over the queries of the decoder's head that
+// have later tokens.
 Answer share_after(const LessonSight& sight, Arguments arguments) {
   const HeadNumbers* numbers = sight.views.of<AttentionView>().inside.numbers.get();
   const auto place = head_from("decoder", arguments[0], arguments[1]);
@@ -93,7 +93,7 @@ Answer share_after(const LessonSight& sight, Arguments arguments) {
   return weights.rows < 2 ? Answer() : number(sum / (weights.rows - 1));
 }
 
-// ‖FFN(x)‖ of the word's first piece (§3.3).
+// ‖FFN(x)‖ of the word's first token (§3.3).
 Answer feed_forward(const LessonSight& sight, Arguments arguments) {
   const bool decoder = arguments[0] == "decoder";
   const auto layer = number_from(arguments[1]);
@@ -135,7 +135,7 @@ Answer log_prob(const LessonSight& sight, Arguments arguments) {
   return found ? number(found->log_prob) : Answer();
 }
 
-// What the first wrote at the first piece that the second wrote otherwise.
+// The first output's token at the first divergence from the second output.
 Answer parting(const LessonSight& sight, Arguments arguments) {
   const Reading* one = reading_of(sight, arguments[0]);
   const Reading* other = reading_of(sight, arguments[1]);
@@ -157,7 +157,7 @@ Answer parting_place(const LessonSight& sight, Arguments arguments) {
 // ---- the window
 
 Answer decoding_view(const LessonSight& sight, Arguments) {
-  constexpr std::array names = {"steps", "tree", "readings", "forcing"};  // in the order of DecodingMode
+  constexpr std::array names = {"steps", "tree", "readings", "forcing"};  // same order as DecodingMode
   return std::string(names[static_cast<std::size_t>(sight.views.of<DecodingView>().mode)]);
 }
 
@@ -225,7 +225,8 @@ Answer turn_distance(const LessonSight& sight, Arguments) {
   return number(view.query - view.key);
 }
 
-// Σ_i cos((m − n) θ_i) / (d/2): q·k of two vectors alike in every pair, of its largest (2104.09864 §3.4.3).
+// Σ_i cos((m − n) θ_i) / (d/2): q·k of two vectors that are equal in every pair, relative to its maximum (2104.09864
+// §3.4.3).
 Answer turn_product(const LessonSight& sight, Arguments) {
   const TurningView& view = sight.views.of<PositionsView>().turning;
   double sum = 0;

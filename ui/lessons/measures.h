@@ -1,4 +1,4 @@
-// What a lesson can compute of what is shown: a table here and one for Origins, shown as one.
+// The measures that a lesson can compute from the displayed data: a table here and one for Origins, exposed as one.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@
 
 namespace attnscope {
 
-// What lies before the reader's eyes.
+// The data on display.
 struct LessonSight {
-  const Snapshot* inspection;  // the whole answer to what is asked now; null: on its way
+  const Snapshot* inspection;  // the complete answer to the present probe; null: pending
   const Views& views;
   const Workspace& open;
   const Config& config;  // of the run
@@ -26,27 +26,28 @@ struct Measure {
   std::string_view name;
   std::string_view form;  // its arguments: "PART LAYER HEAD QUERY KEY"
   std::string_view help;
-  std::optional<Value> (*of)(const LessonSight&, std::span<const std::string> arguments);  // none: not to be had now
+  // returns nullopt if not available now
+  std::optional<Value> (*of)(const LessonSight&, std::span<const std::string> arguments);
 };
 
 std::span<const Measure> lesson_measures();
 const Measure* find_measure(std::string_view name);
 
-// What is wrong with the expression; empty: nothing.
+// The error in the expression; empty: valid.
 std::string complaint_about(const Expression& expression);
 
-// Now, whatever its moment.
+// The present value, ignoring the expression's moment.
 std::optional<Value> measured(const Expression& expression, const LessonSight& sight);
 
-// "encoder", 2, 1 → its place; none: no part is called so, or a number is below 1.
+// "encoder", 2, 1 → the head; nullopt: unknown part, or a number below 1.
 std::optional<HeadPlace> head_from(std::string_view part, std::string_view layer, std::string_view head);
 
-// The last word of the sentence written so, as its first piece; −1: it has none.
+// The last occurrence of the word in the sentence, by its first token; −1: none.
 int position_of(std::span<const Token> tokens, std::string_view word);
 int position_of(const std::vector<std::string>& tokens, std::string_view word);
 std::vector<Token> tokens_of(const std::vector<std::string>& tokens);
 
-// A whole number or a decimal one, all of the text; none: it is neither.
+// Parses the whole text as an integer or decimal number; nullopt: invalid.
 std::optional<double> number_from(std::string_view text);
 
 // "0.97", "12", "il"

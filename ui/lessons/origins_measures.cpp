@@ -1,4 +1,4 @@
-// What a lesson can compute of the chapters in Origins, and of a recurrent network.
+// The measures for the chapters in Origins, and for a recurrent network.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +16,7 @@ Answer scores_d(const LessonSight& sight, Arguments) {
   return number(sight.views.of<OriginsView>().scaling.d);
 }
 
-// Of the random queries and keys that the panel has, at that d.
+// For the panel's random queries and keys, at that d.
 std::optional<SoftmaxSpread> spread(const LessonSight& sight, const std::string& which, const std::string& d) {
   const ScalingView& view = sight.views.of<OriginsView>().scaling;
   const auto index = index_from(d, ScoreSample::most_dimensions);
@@ -39,7 +39,7 @@ Answer kernel_width(const LessonSight& sight, Arguments) {
   return number(sight.views.of<OriginsView>().kernels.width);
 }
 
-// Of the points that the panel has, with its kernel.
+// For the panel's points, with its kernel.
 Answer kernel_error(const LessonSight& sight, Arguments arguments) {
   const OriginsView& view = sight.views.of<OriginsView>();
   const auto width = number_from(arguments[0]);
@@ -53,13 +53,13 @@ Answer warmup(const LessonSight& sight, Arguments) {
   return number(sight.views.of<OriginsView>().schedule.warmup);
 }
 
-// The highest learning rate, as the panel's sliders have it.
+// The highest learning rate, with the panel's settings.
 Answer peak_rate(const LessonSight& sight, Arguments) {
   const ScheduleView& view = sight.views.of<OriginsView>().schedule;
   return number(rate_at(view, view.warmup));
 }
 
-// The pass that Through time followed back, of the sentence looked at.
+// The backward pass shown in Through time, for the present sentence.
 const PassGradients* pass_of(const LessonSight& sight, const std::string& which) {
   const auto& inspection = sight.views.of<OriginsView>().gradients.inspection;
   if (!inspection || !inspection->problem.empty() || !sight.inspection ||
@@ -87,7 +87,7 @@ std::optional<CostLayer> cost_layer_from(const std::string& name) {
   return found == cost_layers.end() ? std::nullopt : std::optional(*found);
 }
 
-// How many times as much 2n pieces cost as n: counted, with the width of the model looked at.
+// The ratio of the costs of 2n and n tokens: counted multiplications, with the width of the present model.
 Answer work_doubled(const LessonSight& sight, Arguments arguments) {
   const auto layer = cost_layer_from(arguments[0]);
   const auto n = number_from(arguments[1]);
@@ -99,7 +99,7 @@ Answer work_doubled(const LessonSight& sight, Arguments arguments) {
   return number(work(2 * *n) / work(*n));
 }
 
-// The same of the memory that was measured in Cost.
+// The same ratio for the memory measured in Cost.
 Answer memory_doubled(const LessonSight& sight, Arguments arguments) {
   const auto& inspection = sight.views.of<OriginsView>().cost.inspection;
   const auto layer = cost_layer_from(arguments[0]);
@@ -115,7 +115,7 @@ Answer memory_doubled(const LessonSight& sight, Arguments arguments) {
   return held(*n) > 0 && held(2 * *n) > 0 ? number(held(2 * *n) / held(*n)) : Answer();
 }
 
-// ‖∂L/∂x‖ at the word, of the vector that was embedded.
+// ‖∂L/∂x‖ at the word, for its embedding.
 Answer gradient_at(const LessonSight& sight, Arguments arguments) {
   const PassGradients* pass = pass_of(sight, "plain");
   if (!pass) return {};
@@ -126,7 +126,7 @@ Answer gradient_at(const LessonSight& sight, Arguments arguments) {
 
 // ---- by length
 
-// What was tried of the weights that are looked at now.
+// The results for the present weights.
 const LengthResult* lengths_of(const LessonSight& sight) {
   const LengthsView& view = sight.views.of<OriginsView>().lengths;
   const bool of_now = sight.inspection && view.run == sight.inspection->run && view.step == sight.inspection->step;
@@ -142,7 +142,7 @@ Answer exact(const LessonSight& sight, Arguments arguments) {
   return point == inspection->points.end() ? Answer() : number(point->exact_share());
 }
 
-// The longest length up to which at least that share came out right at every length; 0: at none.
+// The largest length up to which at least that share of outputs is correct at every length; 0: none.
 Answer exact_up_to(const LessonSight& sight, Arguments arguments) {
   const LengthResult* inspection = lengths_of(sight);
   const auto share = number_from(arguments[0]);
@@ -157,7 +157,8 @@ Answer exact_up_to(const LessonSight& sight, Arguments arguments) {
 
 // ---- a recurrent network
 
-// Of the layer that Origins shows, read forwards, with a gate that keeps: an LSTM's f, a GRU's z. Null: there is none.
+// The gate that retains memory (an LSTM's f, a GRU's z), of the layer shown in Origins in the forward direction. Null:
+// none.
 const CellGate* keeping_gate(const LessonSight& sight) {
   const RecurrentStates* inspection = sight.inspection ? sight.inspection->recurrent.get() : nullptr;
   if (!inspection || inspection->asked.reverse) return nullptr;
@@ -178,7 +179,7 @@ Answer kept_at(const LessonSight& sight, Arguments arguments) {
   return at < 0 ? Answer() : number(mean_of_row(gate->values, at));
 }
 
-// The word at which the gate keeps least; the first has nothing before it that could be forgotten.
+// The word at which the gate retains least; excludes the first, which has no past to forget.
 Answer forgets_most(const LessonSight& sight, Arguments) {
   const CellGate* gate = keeping_gate(sight);
   if (!gate) return {};
@@ -192,7 +193,8 @@ Answer forgets_most(const LessonSight& sight, Arguments) {
   return least ? Answer(least->text) : std::nullopt;
 }
 
-// Of what the cells held after the word: Π of the gate over the steps after it, the mean over the units.
+// The fraction of the memory after the word that remains at the end: Π of the gate over later steps, averaged over the
+// units.
 Answer left_of(const LessonSight& sight, Arguments arguments) {
   const CellGate* gate = keeping_gate(sight);
   const int from = gate ? position_of(sight.inspection->recurrent->tokens, arguments[0]) : -1;
@@ -206,7 +208,7 @@ Answer left_of(const LessonSight& sight, Arguments arguments) {
   return number(sum / gate->values.cols);
 }
 
-// What is written, or which label is named, of the vector that is there after the word.
+// The output decoded from the state after the word, or the label predicted from it.
 Answer output_after(const LessonSight& sight, Arguments arguments) {
   const RecurrentStates* inspection = sight.inspection ? sight.inspection->recurrent.get() : nullptr;
   const int at = inspection ? position_of(inspection->source, arguments[0]) : -1;

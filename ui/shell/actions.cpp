@@ -182,7 +182,7 @@ void follow_system_theme(AppState& scope) {
   scope.layout.theme.reset();
 }
 
-// Rounded, so that larger and then smaller is where it was.
+// Rounded, so that zooming in and out returns to the same value.
 void set_zoom(Layout& layout, float zoom) {
   layout.zoom = clamped(std::round(zoom * 20) / 20, min_zoom, max_zoom);
 }
@@ -245,10 +245,10 @@ bool follows_system(const AppState& scope) {
   return !scope.layout.language;
 }
 
-// One thing a press.
+// Undoes one thing per press.
 void escape(AppState& scope) {
   scope.focus_workspace = true;
-  if (ImGui::GetIO().NavVisible) return;  // back from walking through controls is enough
+  if (ImGui::GetIO().NavVisible) return;  // leaving keyboard navigation is enough
   if (scope.pen.held) {
     toggle_pen(scope);
   } else if (scope.presentation) {
@@ -321,7 +321,7 @@ constexpr Shortcut in_window(Chord chord) {
   return {chord, ShortcutContext::window};
 }
 
-// The keyboard goes from control to control, which the timeline's keys must not disturb.
+// Keyboard navigation is active, which the timeline's shortcuts must not disturb.
 constexpr Shortcut of_timeline(Chord chord) {
   return {chord, ShortcutContext::not_walking};
 }
@@ -331,7 +331,7 @@ constexpr Chord repeated(Chord chord) {
   return chord;
 }
 
-// ---- what the mouse is over
+// ---- the hover target
 
 std::string copy_title(const AppState& scope) {
   const std::optional<Pointed>& about = scope.context_menu.about;
@@ -347,7 +347,7 @@ void copy_value(AppState& scope) {
   if (has_value(scope)) ImGui::SetClipboardText(scope.context_menu.about->value.c_str());
 }
 
-// At what the mouse is over, or else the keyboard; closes it where it is open.
+// Opens the glossary at the hover target, else at the keyboard's target; closes it if open.
 void open_glossary_here(AppState& scope) {
   const std::optional<Pointed> pointed = hovered_target(), focused = focused_target();
   const std::optional<Pointed>& about = pointed && !terms_of(*pointed).empty() ? pointed : focused;
@@ -359,7 +359,7 @@ void open_glossary_here(AppState& scope) {
   }
 }
 
-// ---- the head that is chosen
+// ---- the selected head
 
 std::string inside_help(const AppState& scope) {
   return trf("Shows the head's computation: q·k, ÷√d_k, mask, softmax, ×V, W_O. {}", head_problem(scope));
@@ -392,7 +392,7 @@ constexpr Shortcut no_key;
 constexpr MenuPlace no_menu;
 constexpr bool (*always)(const AppState&) = nullptr;
 
-// A line above it.
+// A separator above it.
 constexpr MenuPlace apart(Menu menu) {
   return {menu, true};
 }
@@ -556,7 +556,7 @@ constexpr std::array table = {
            typing(Chord{Key::f1}), Menu::help, open_glossary_here},
     Action{"keys", "Keys and mouse", "", typing(shift(Key::f1)), Menu::help,
            [](AppState& scope) { scope.show_help = true; }},
-    // ---- the right button, and the palette
+    // ---- the context menu, and the palette
     Action{"what-can-be-done", "Context menu",
            "Opens the right-click menu of the control or cell that has the keyboard focus.", typing(shift(Key::f10)),
            no_menu, [](AppState& scope) { scope.context_menu.asked = true; },
@@ -601,7 +601,7 @@ constexpr std::array table = {
            has_cell,
            nullptr,
            {HoverTarget::map}},
-    // ---- keys alone
+    // ---- shortcuts only
     Action{"type", "Type a sentence", "", typing(ctrl(Key::t)), no_menu,
            [](AppState& scope) { scope.focus_sentence = true; }},
     Action{"export", "Export…", "", typing(ctrl(Key::e)), no_menu,
@@ -621,21 +621,21 @@ constexpr std::array table = {
            no_menu, [](AppState& scope) { toggle_film(scope, ImGui::GetTime()); }, is_recorded_sentence},
 };
 
-// What changes the training, and what puts another run in its place or keeps this one.
+// Actions that affect training, and actions that replace or save the run.
 constexpr std::array<std::string_view, 3> of_training = {"train", "step", "pin"};
 constexpr std::array<std::string_view, 12> of_runs = {"open-run",    "open-corpus", "open-view",  "save-run",
                                                       "save-run-as", "reset",       "begin-with", "compare",
                                                       "keep-a",      "keep-b",      "lessons",    "serve"};
 
-// Why the window may not, where the run trains elsewhere; null: it may.
+// The reason why this window may not do it if the run trains elsewhere; null: allowed.
 const char* forbidden(const Action& action, const AppState& scope) {
   if (!may_control(scope) && std::ranges::find(of_training, action.name) != of_training.end()) return only_watches;
   if (!may_replace(scope) && std::ranges::find(of_runs, action.name) != of_runs.end()) return only_where_it_trains;
   return nullptr;
 }
 
-// The keys go into a text field. Dear ImGui still says so in the frame after Enter or Escape left it, and a key typed
-// quickly on a slow machine would be lost there.
+// True while keys go into a text field. Dear ImGui still reports this in the frame after Enter or Escape left the
+// field; a key typed quickly on a slow machine would be lost then.
 bool is_typing() {
   return ImGui::GetIO().WantTextInput && ImGui::IsAnyItemActive();
 }
@@ -650,7 +650,7 @@ bool is_in_context(ShortcutContext reach) {
   return reach == ShortcutContext::window || !(reach == ShortcutContext::not_pressing ? io.NavVisible : io.NavActive);
 }
 
-// The timeline's keys have Shift, which may be left out while it has the keyboard.
+// The timeline's shortcuts use Shift, which is optional while the timeline has focus.
 bool is_pressed(const Action& action, const AppState& scope) {
   if (!action.key.chord || !is_in_context(action.key.reach)) return false;
   Chord chord = *action.key.chord;
@@ -670,7 +670,7 @@ void handle_groups(AppState& scope) {
   }
 }
 
-// True when the open workspace has a use for a key that went down.
+// Returns true if the open workspace handled a key.
 bool handle_workspace_keys(AppState& scope, TextureStore& textures, const Skin& skin) {
   const Workspace& workspace = *scope.layout.workspace;
   if (!workspace.keys) return false;
@@ -684,7 +684,8 @@ bool handle_workspace_keys(AppState& scope, TextureStore& textures, const Skin& 
   return used;
 }
 
-// On a projector the page keys and Space, which presenters' clickers send, walk through the lesson. True when one did.
+// On a projector, the page keys and Space, as sent by presenters' clickers, step through the lesson. Returns true if
+// handled.
 bool handle_clicker(AppState& scope) {
   if (!scope.presentation || !in_lesson(scope)) return false;
   if (!is_in_context(ShortcutContext::not_walking) || scope.timeline.focused) return false;
@@ -694,7 +695,7 @@ bool handle_clicker(AppState& scope) {
   return on || back;
 }
 
-// A key that does nothing here is not named.
+// A shortcut that is inactive here is not mentioned.
 std::string help_with_key(const Action& action, const AppState& scope) {
   const std::string help = help_of(action, scope);
   return action.key.chord && !forbidden(action, scope) ? trf("{} Key: {}.", help, chord_text(*action.key.chord)) : help;
@@ -712,7 +713,7 @@ void add_line(std::vector<KeyLine>& lines, const std::string& key, std::string w
   }
 }
 
-// The newest of the weights that are looked through.
+// The newest forward pass through the inspected weights.
 const Snapshot* live_inspection(const AppState& scope) {
   const Shown& shown = shown_maps(scope).newest;
   const bool recorded = shown.snapshot && shown.snapshot->recorded_weights;
@@ -768,7 +769,7 @@ void draw_menu_items(AppState& scope, Menu menu, const Skin& skin) {
 }
 
 void draw_target_items(AppState& scope, HoverTarget thing, const Skin& skin) {
-  // What is for this alone, then what the menus have too.
+  // Entries specific to this target first, then those that are also in the menus.
   for (const bool of_menu : {false, true})
     for (const Action& action : table)
       if (action.things.has(thing) && action.place.menu.has_value() == of_menu) draw_item(scope, action, skin);

@@ -1,4 +1,4 @@
-// What can be done to the window, as one table: menus, keys, buttons and the list of keys are made from it.
+// The table of user actions, from which menus, shortcuts, buttons and the list of shortcuts are generated.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@
 
 namespace attnscope {
 
-// Words that are always the same, and then translated where they are drawn, or that depends on what is the case.
+// Either fixed English text, translated where it is drawn, or text that depends on the state.
 class ActionText {
  public:
   constexpr ActionText(const char* fixed) : fixed_(fixed) {}
-  // Its function gives it in the window's language.
+  // The function returns text in the window's language.
   constexpr ActionText(std::string (*made)(const AppState&)) : made_(made) {}
-  const char* fixed() const { return fixed_; }  // in English; null: it depends
+  const char* fixed() const { return fixed_; }  // in English; null: depends on the state
   std::string operator()(const AppState& scope) const { return made_ ? made_(scope) : tr(fixed_); }
 
  private:
@@ -41,31 +41,31 @@ inline constexpr std::array menus = {
     std::pair{Menu::help, mark("Help")},
 };
 
-// How far a key reaches into what else the keyboard is used for.
+// The contexts in which a shortcut is active, from the most to the least permissive.
 enum class ShortcutContext {
-  everywhere,    // over dialogs too
-  typing,        // while text is typed
-  window,        // while neither is
-  not_pressing,  // nor the keyboard walks through controls, which Space presses
-  not_walking,   // nor could it: arrows go from one control to the next
+  everywhere,    // also over dialogs
+  typing,        // also while text is being typed
+  window,        // neither typing nor in a dialog
+  not_pressing,  // not during keyboard navigation either, where Space presses controls
+  not_walking,   // not where keyboard navigation could start: arrows move from control to control
 };
 
 struct Shortcut {
-  std::optional<Chord> chord = {};  // no two share one
+  std::optional<Chord> chord = {};  // unique
   ShortcutContext reach = ShortcutContext::window;
-  std::optional<Chord> also = {};  // another, where the open workspace has no use for it
+  std::optional<Chord> also = {};  // an alternative, used where the open workspace does not handle it
 };
 
-// Where it stands in the menus; there the order is the table's.
+// The position in the menus; within a menu, the order of the table applies.
 struct MenuPlace {
   constexpr MenuPlace() = default;
   constexpr MenuPlace(Menu in, bool apart = false) : menu(in), separated(apart) {}
 
   std::optional<Menu> menu = {};
-  bool separated = false;  // from those before it
+  bool separated = false;  // by a line from the entries before it
 };
 
-// On what the right button offers it.
+// The hover targets whose context menu offers the action.
 class HoverTargets {
  public:
   constexpr HoverTargets() = default;
@@ -80,31 +80,31 @@ class HoverTargets {
 };
 
 struct Action {
-  std::string_view name;  // no two share one
-  ActionText title;       // in its menu and in the list of keys, where neighbours of one title share a line
-  ActionText help;        // while the mouse rests on it; also why it does not apply; see help_of
+  std::string_view name;  // unique
+  ActionText title;       // in its menu and in the list of shortcuts, where neighbors with the same title share a line
+  ActionText help;        // tooltip; also the reason why the action does not apply; see help_of
   Shortcut key;
   MenuPlace place;
   void (*act)(AppState&);
   bool (*applies)(const AppState&) = nullptr;  // null: always
-  bool (*is_on)(const AppState&) = nullptr;    // of what is switched on and off
+  bool (*is_on)(const AppState&) = nullptr;    // null unless it is a toggle
   HoverTargets things = {};
 };
 
 std::span<const Action> actions();
-const Action& find_action(std::string_view name);  // there must be one
+const Action& find_action(std::string_view name);  // `name` must exist
 bool applies(const Action& action, const AppState& scope);
 
-// Its help, or why the window may not, where the run trains elsewhere.
+// The action's help, or the reason why this window may not do it if the run trains elsewhere.
 std::string help_of(const Action& action, const AppState& scope);
 
-// What the keys do; once a frame, before anything is drawn.
+// Handles shortcuts; call once per frame before anything is drawn.
 void handle_keys(AppState& scope, TextureStore& textures, const Skin& skin);
 
 void draw_menu_items(AppState& scope, Menu menu, const Skin& skin);
 void draw_target_items(AppState& scope, HoverTarget thing, const Skin& skin);
 
-// A button that does it, with its help and its key as tooltip; `label` instead of its title, if one is given.
+// Draws a button for the action, with its help and shortcut as the tooltip. A given `label` replaces the title.
 void draw_action_button(AppState& scope, const Action& action, const Skin& skin, const char* label = nullptr);
 void draw_action_button(AppState& scope, const Action& action, Icon icon, Color32 icon_color, const Skin& skin,
                         const char* label = nullptr);
@@ -118,11 +118,11 @@ std::vector<KeyLine> workspace_keys();
 
 // ---- the workspaces
 
-// The number key of its group: goes to the group's first, then to the next one in it.
+// The number key of the workspace's group: opens the group's first workspace, then cycles through the group.
 Chord group_key(const Workspace& workspace);
 void show_workspace(AppState& scope, const Workspace& workspace);
 
-// What the open one is given.
+// The context passed to the open workspace.
 WorkspaceContext context_of(AppState& scope, TextureStore& textures, const Skin& skin);
 
 }  // namespace attnscope

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t most_toasts = 50;
 
-// Of a recorded frame a look through its step's weights, as soon as it is there.
+// For a recorded frame, prefers the forward pass through its step's weights once it is available.
 ShownMaps maps_of(const Shown& past, const Shown& inspection, const Shown& newest, const Shown& complete) {
   if (!past.snapshot) return {newest, complete};
   const bool of_past = inspection.snapshot && inspection.snapshot->run == past.snapshot->run &&
@@ -77,7 +77,7 @@ Toast& notify(AppState& scope, Severity severity, std::string text) {
   const auto same = [&](const Toast& toast) {
     return toast.message.severity == severity && toast.message.text == text;
   };
-  // Said again: once on the screen is enough, but from now on.
+  // A repeated message is shown only once, with a new start time.
   std::erase_if(scope.toasts, same);
   scope.toasts.push_back({{severity, std::move(text)}});
   if (scope.toasts.size() > most_toasts) scope.toasts.erase(scope.toasts.begin());

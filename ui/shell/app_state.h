@@ -1,4 +1,4 @@
-// All the window shows, what the user is doing to it, and what it wants done: one plain struct, no threads, no files.
+// The complete state of the window, the user's edits and pending requests: plain structs without threads or files.
 #pragma once
 
 #include <array>
@@ -33,60 +33,60 @@
 namespace attnscope {
 
 struct BuiltinCorpus {
-  std::string name;         // as corpus.source takes it
+  std::string name;         // as in corpus.source
   std::string description;  // one line
 };
 
-// About the machine and the build; filled in by the app before the first frame.
+// About the machine and the build; set by the app before the first frame.
 struct Facts {
   bool cuda_available = false;
   std::string version;
-  std::string processor;  // which of its abilities are used, and which library multiplies
+  std::string processor;  // the instruction sets in use, and the matrix multiplication library
   std::vector<BuiltinCorpus> corpora;
-  std::vector<Lesson> lessons;          // in their order
+  std::vector<Lesson> lessons;          // in their order in the list
   std::vector<ManualPage> manual;       // the index first
-  std::vector<std::string> complaints;  // about files that came with the program
-  std::string shipped_run;              // its folder; empty: there is none
-  ThemeName theme = ThemeName::dark;    // the system's, or dark where it has none
+  std::vector<std::string> complaints;  // about files that come with the program
+  std::string shipped_run;              // folder of the shipped run; empty: there is none
+  ThemeName theme = ThemeName::dark;    // the system's; dark if it has none
 };
 
-// Filled in by the app before the first frame.
+// Set by the app before the first frame.
 struct Translations {
   Language system = Language::english;
-  // In the order of Language; null: there is none, and the words are English.
+  // In the order of Language; null: no catalog, the text stays English.
   std::array<std::shared_ptr<const Catalogue>, language_codes.size()> catalogues = {};
   std::vector<std::string> complaints = {};
 };
 
-// What can be done about a message.
+// An action offered with a message.
 struct Offer {
   std::string label;
   std::string help;
   Command command;
 };
 
-// A message of the worker or of the window itself. Errors, and what is to be answered or was waited for, stay until
-// dismissed; the others fade.
+// A message of the worker or of the window. Errors, questions and awaited results stay until dismissed; the others
+// fade.
 struct Toast {
   Message message;
   bool stays = false;
   std::optional<Offer> offer = {};
-  double shown_at = -1;  // ImGui::GetTime() of its first frame; negative before it
+  double shown_at = -1;  // ImGui::GetTime() of its first frame; negative: not shown yet
 
   bool fades() const { return !stays && message.severity != Severity::error; }
 };
 
-// Long work over the model (plain/study.h) that was asked for.
+// A running long computation over the model (plain/study.h).
 struct StudyUnderWay {
   std::uint64_t number = 0;
   double fraction = 0;  // 0…1
   std::string what;     // "Translating the held-out pairs"
 };
 
-// A window of its own on a run that trains elsewhere.
+// A separate window on a run that trains elsewhere.
 struct RequestedServer {
   std::string address;  // "PORT" or "HOST:PORT"
-  std::string token;    // that is asked for there; empty: none
+  std::string token;    // access token the server requires; empty: none
 };
 
 struct AttachDialog {
@@ -94,10 +94,10 @@ struct AttachDialog {
   RequestedServer typed = {};
 };
 
-// Others are to watch this window's run.
+// Settings of the server that lets other windows watch this run.
 struct WantedService {
   std::string address = "7700";  // "PORT" or "HOST:PORT"
-  bool control = false;          // they may train, pause and change what is live
+  bool control = false;          // clients may train, pause and change live fields
 };
 
 struct ServeDialog {
@@ -105,26 +105,26 @@ struct ServeDialog {
   WantedService typed = {};
 };
 
-// They can.
+// The running server.
 struct Service {
-  std::string address;      // to attach to
-  std::string token;        // that they need; empty: none
-  std::size_t clients = 0;  // at present
+  std::string address;      // for clients to attach to
+  std::string token;        // access token that clients need; empty: none
+  std::size_t clients = 0;  // number of connected clients
   bool operator==(const Service&) const = default;
 };
 
-// What only the app can do. It clears each after doing it.
+// Requests that only the app can fulfill; it clears each one when done.
 struct Requests {
-  bool quit = false;                // once the run has been kept
-  bool end = false;                 // at once
-  bool fullscreen_changed = false;  // make the window full-screen exactly when `presentation` is set
+  bool quit = false;                // after the run has been saved
+  bool end = false;                 // immediately
+  bool fullscreen_changed = false;  // make the window full-screen if and only if `presentation` is set
   std::optional<RequestedServer> attach = {};
   std::optional<WantedService> serve = {};
   bool stop_serving = false;
-  std::optional<std::string> copy_picture = {};  // a PNG file's bytes
+  std::optional<std::string> copy_picture = {};  // the bytes of a PNG file
 };
 
-// What a file or folder is chosen for.
+// The purpose for which a file or folder is chosen.
 enum class Purpose {
   // In the order of the table in purposes.cpp.
   open_run,
@@ -145,96 +145,97 @@ enum class Purpose {
 
 struct PictureOrder {
   std::string path = {};
-  bool replace = false;  // what is there
-  bool vector = false;   // an SVG, not a PNG
-  bool handout = false;  // with the open lesson's page, as HTML; of a vector picture
+  bool replace = false;  // overwrite an existing file
+  bool vector = false;   // SVG instead of PNG
+  bool handout = false;  // include the open lesson's page, as HTML; the picture is SVG
   bool whole_window = false;
-  bool clipboard = false;  // no file, but to be pasted
+  bool clipboard = false;  // copy to the clipboard instead of a file
 };
 
-// A film on its way into a folder, a frame of the timeline at a time.
+// A film that is being exported to a folder, one frame of the timeline at a time.
 struct FilmOrder {
   std::string folder;
   bool replace = false;
   std::vector<Frame> frames;
   std::size_t drawn = 0;
-  std::size_t written = 0;  // of those drawn
+  std::size_t written = 0;  // number of drawn frames written so far
 };
 
 struct Exports {
-  PictureArea area;                     // of the workspace, in the last frame
+  PictureArea area;                     // the workspace's area in the last frame
   std::optional<PictureOrder> picture;  // to be taken of the next frame
   std::optional<FilmOrder> film;
-  bool menu_asked = false;  // to be opened as a popup
-  bool taking = false;      // this frame is a picture: nothing lies over the workspace
-  bool captioned = false;   // and it is the workspace alone, which says what it is of
+  bool menu_asked = false;  // a popup is to be opened
+  bool taking = false;      // this frame is exported as a picture: nothing may cover the workspace
+  bool captioned = false;   // the picture shows only the workspace, with a caption
 };
 
-// A path that was chosen, where something is already.
+// A chosen path at which something already exists.
 struct ReplaceQuestion {
   Purpose purpose = Purpose::save_png;
   std::string path;
 };
 
-// The way through what was recorded of the sentence, which is then a pinned one.
+// Navigation through the recorded frames of the sentence, which is pinned then.
 struct Timeline {
-  Shown past;        // a recorded frame that is shown instead of the present; no snapshot: the present is
-  Shown inspection;  // through the weights of a recorded step, newest; may be of another frame than `past`
+  Shown past;        // the recorded frame on display; no snapshot: the present
+  Shown inspection;  // newest forward pass through the weights of a recorded step; may belong to another frame than
+                     // `past`
   bool playing = false;
-  double frame_began = 0;  // ImGui::GetTime() when the frame was reached; meaningful while playing
-  float speed = 1;         // of the film
-  bool focused = false;    // has the keyboard
+  double frame_began = 0;  // ImGui::GetTime() when the frame was shown; valid only while playing
+  float speed = 1;         // playback speed
+  bool focused = false;    // has keyboard focus
 };
 
-// What the window may do to the run that it shows.
+// Permissions of the window on the run it shows.
 enum class Rights {
-  owner,    // all: it trains beside the window
-  control,  // it trains elsewhere, and may be trained, paused and adjusted from here
-  watch,    // only look
+  owner,    // everything: the run trains in this process
+  control,  // trains elsewhere; may train, pause and adjust it
+  watch,    // read-only
 };
 
 struct AppState {
   // ---- received
-  Rights rights = Rights::owner;  // filled in by the app
+  Rights rights = Rights::owner;  // set by the app
   Status status;
-  RunOpened run;  // run.run is 0 until the first one is there
+  RunOpened run;  // run.run is 0 until the first run arrives
   Curves curves;
-  History history;                   // the pinned sentences; the same frames as the worker's
-  std::optional<Progress> progress;  // only while something long is under way
+  History history;                   // frames of the pinned sentences; a copy of the worker's
+  std::optional<Progress> progress;  // set only during a long operation
   std::optional<StudyUnderWay> study;
-  std::uint64_t studies = 0;          // asked for so far
-  Shown newest;                       // may have only pieces and encoder yet
-  Shown complete;                     // the newest that was decoded to its end; shown until the next one is
-  std::optional<OtherRun> other;      // the run that it is compared with, B; none: nothing is compared
-  std::uint64_t versions = 0;         // of what was shown so far: every one is another
+  std::uint64_t studies = 0;          // number of studies requested so far
+  Shown newest;                       // may contain only tokens and encoder so far
+  Shown complete;                     // newest fully decoded one; shown until the next is complete
+  std::optional<OtherRun> other;      // B, the run compared with; nullopt: no comparison
+  std::uint64_t versions = 0;         // last version given to a snapshot on display; versions are unique
   std::vector<Toast> toasts;          // oldest first
-  std::vector<Autosave> autosaves;    // by other sessions, which are no more; newest first
-  std::optional<NotSaved> not_saved;  // waits for an answer
+  std::vector<Autosave> autosaves;    // of previous sessions, newest first
+  std::optional<NotSaved> not_saved;  // waiting for the user's answer
   Facts facts;
   Translations translations;
 
   // ---- the user's
   Layout layout;
-  Config edited;              // the setup column; differs from run.config while edits wait for Reset
-  bool presentation = false;  // F11: chrome hidden, and all of it to be read from the last row
-  std::string dropped_file;   // waiting for "train on it?"; empty: none
+  Config edited;              // the setup column; differs from run.config while edits are pending until Reset
+  bool presentation = false;  // F11: chrome hidden, everything readable from the last row of a room
+  std::string dropped_file;   // waiting for "Train on this file?"; empty: none
   ComparingView comparing;
-  std::optional<Purpose> purpose;  // of the file browser, while it is open
+  std::optional<Purpose> purpose;  // of the open file browser
   std::optional<ReplaceQuestion> replace_question;
-  std::string saved_to;  // where the user had the present run saved; empty: nowhere yet
+  std::string saved_to;  // where the user saved the present run; empty: not saved yet
   bool show_help = false;
-  bool focus_workspace = true;  // gives it the keyboard in the next frame
-  bool focus_sentence = false;  // puts the keyboard into the sentence in the next frame
+  bool focus_workspace = true;  // request: focus it in the next frame
+  bool focus_sentence = false;  // request: focus the sentence field in the next frame
   Palette palette;
   GlossaryView glossary;
   ManualView manual;
   AttachDialog attaching;
   ServeDialog serving;
-  std::optional<Service> service;  // none: nobody can watch
+  std::optional<Service> service;  // nullopt: no server is running
   ContextMenu context_menu;
-  std::string_view field_to_show;  // of the setup, brought into view in the next frame; empty: none
+  std::string_view field_to_show;  // field of the setup to scroll to in the next frame; empty: none
   FileBrowser browser;
-  std::string reference;  // what the sentence should become; empty: not known
+  std::string reference;  // expected output for the sentence; empty: unknown
   Views views;            // of the workspaces
   CurvesView curves_view;
   Timeline timeline;
@@ -246,59 +247,59 @@ struct AppState {
 
   // ---- wanted
   Probe asked;                                 // the newest Probe posted
-  std::optional<StudyQuestion> study_wanted;   // by a workspace
-  std::optional<std::string> sentence_wanted;  // by a workspace
+  std::optional<StudyQuestion> study_wanted;   // requested by a workspace
+  std::optional<std::string> sentence_wanted;  // requested by a workspace
   std::vector<Command> commands;               // oldest first; the app posts and clears them after every frame
-  bool pausing = false;                        // asked for: the update under way is being finished
+  bool pausing = false;                        // pause requested; the current step is being finished
   Requests requests;
 };
 
-// What every workspace shows, of the side that is shown: the recorded frame that was chosen, or the present. The one
-// place that decides it. Of a frame whose step's weights were recorded it is a look through these, as soon as it is
-// there.
+// Returns the snapshots that every workspace shows, of the run side on display: the selected recorded frame, or the
+// present. This is the only place that decides it. For a frame whose step's weights were recorded, uses a forward pass
+// through those weights as soon as it is available.
 ShownMaps shown_maps(const AppState& scope);
 
-// The same of one of two runs.
+// Same for one of the two runs.
 ShownMaps shown_maps(const AppState& scope, RunSide side);
 
-// The run whose workspaces are shown, and what was measured of it: the other one if its side is.
+// The run on display and its measurements: the other run if its side is shown.
 const RunOpened& shown_run(const AppState& scope);
 const Curves& shown_curves(const AppState& scope);
 bool shows_other(const AppState& scope);
 
-// The step whose weights are to be looked through; none: the present ones, or they were not recorded.
+// The step whose recorded weights are inspected; nullopt: the present weights, or none were recorded.
 std::optional<std::int64_t> inspected_step(const AppState& scope);
 
-// Why it is not done in a window on a run that trains elsewhere.
+// The reason why an action is disabled in a window on a run that trains elsewhere.
 inline constexpr const char* only_watches = mark("Read-only window: only the training process can change this.");
 inline constexpr const char* only_where_it_trains =
     mark("Read-only window: runs can be opened, reset, compared, saved and served only where they are trained.");
 
-// The run may be trained, paused and adjusted, and sentences pinned to it, from here.
+// True if this window may train, pause and adjust the run, and pin sentences to it.
 bool may_control(const AppState& scope);
 
-// Another run may take its place, and it may be begun anew, saved and compared from here.
+// True if this window may replace, reset, save and compare the run.
 bool may_replace(const AppState& scope);
 
-// A run is open.
+// True if a run is open.
 bool has_run(const AppState& scope);
 
-// Window and lessons speak it: the one that was chosen, or the system's.
+// The language of window and lessons: the selected one, or the system's.
 Language language_of(const AppState& scope);
 
-// From now on in that language; once a frame, before anything is drawn or said.
+// Switches to that language; call once per frame, before anything is drawn or reported.
 void speak_language(const AppState& scope);
 
-// The one chosen, else the system's.
+// The selected theme, or the system's.
 ThemeName theme_of(const AppState& scope);
 
-// Shows a message of the window's own side (settings that could not be read, a file that could not be written).
+// Shows a message of the window itself (settings that could not be read, a file that could not be written).
 Toast& notify(AppState& scope, Severity severity, std::string text);
 
-// Nothing but spaces.
+// True if the text is empty or only white space.
 bool is_blank(const std::string& text);
 
-// True while frames are wanted without input: something plays or fades.
+// True while frames are needed without input: something plays or fades.
 bool animating(const AppState& scope);
 
 }  // namespace attnscope

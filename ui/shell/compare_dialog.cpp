@@ -1,4 +1,4 @@
-// "Compare with…": a classic pair, the present configuration with other values, or a saved run.
+// "Compare with…": a standard pair, the present configuration with changed values, or a saved run.
 #include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_stdlib.h>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* compare_popup = mark("Compare with…");
 
-// True when one was begun.
+// Returns true if a comparison was started.
 bool draw_pairs(AppState& scope, const Skin& skin) {
   bold_text(tr("Classic pairs"), skin);
   ImGui::SameLine(0, skin.px(8));
@@ -54,7 +54,7 @@ bool contains(std::string_view text, std::string_view wanted) {
   return wanted.empty() || std::search(text.begin(), text.end(), wanted.begin(), wanted.end(), same) != text.end();
 }
 
-// B's value of a field, as text; what cannot be used is not taken.
+// Draws B's value of a field as text; invalid values are rejected.
 void draw_value(Config& config, const ConfigField& field) {
   const std::string id = fmt::format("##{}", field.key);
   std::string text = field_text(config, field);
@@ -79,11 +79,11 @@ void draw_value(Config& config, const ConfigField& field) {
   if (!edited) return;
   try {
     set_field(config, field.key, text);
-  } catch (const ConfigError&) {  // the field goes back to what it was
+  } catch (const ConfigError&) {  // the field reverts to its previous value
   }
 }
 
-// Those that differ first, then those that the filter finds.
+// Fields that differ first, then those that match the filter.
 void draw_fields(ComparingView& view, const Skin& skin) {
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_RowBg;
   if (!ImGui::BeginTable("fields", 3, flags, {0, skin.px(190)})) return;
@@ -110,7 +110,7 @@ void draw_fields(ComparingView& view, const Skin& skin) {
   ImGui::EndTable();
 }
 
-// True when it was begun.
+// Returns true if a comparison was started.
 bool draw_own(AppState& scope, const Skin& skin) {
   ComparingView& view = scope.comparing;
   bold_text(tr("This configuration with other values in B"), skin);

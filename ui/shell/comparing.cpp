@@ -23,7 +23,7 @@
 namespace attnscope {
 namespace {
 
-// The step that A's recorded frame is of, in B's history; null: nothing was recorded of the sentence there.
+// The frame in B's history at the step of A's recorded frame; null: nothing of the sentence was recorded there.
 const Frame* frame_beside(const AppState& scope) {
   const PinnedSentence* sentence = scope.other->history.find(scope.layout.sentence);
   if (!sentence || sentence->frames.empty()) return nullptr;
@@ -43,10 +43,10 @@ struct OtherReceiver {
     other.run = std::move(opened);
     const bool first = !scope.other;
     scope.other = std::move(other);
-    scope.saved_to.clear();  // a comparison is saved elsewhere than a run
+    scope.saved_to.clear();  // a comparison is saved separately from a run
     if (first) show_both();
   }
-  // Where both can be seen.
+  // Switches to a workspace that shows both.
   void show_both() {
     scope.comparing.side = RunSide::difference;
     if (!find_difference_view(scope.layout.workspace->name)) scope.layout.workspace = find_workspace("attention");
@@ -216,7 +216,8 @@ void draw_comparison_bar(AppState& scope, const Skin& skin) {
                skin);
   if (!scope.presentation) {
     ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - buttons + skin.px(8), 0);
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ImGui::GetStyle().FramePadding.x, 0});  // as high as the choices
+    // same height as the choices
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ImGui::GetStyle().FramePadding.x, 0});
     draw_action_button(scope, find_action("keep-a"), skin, tr("Keep A"));
     ImGui::SameLine(0, skin.px(6));
     draw_action_button(scope, find_action("keep-b"), skin, tr("Keep B"));

@@ -1,5 +1,5 @@
-// Two runs in the window: the present one is A, the one beside it B. What the session says of B, which of them the
-// workspaces show, and the dialog that begins a comparison.
+// Comparison of two runs: the present run is A, the other one B. Handles the session's events about B, selects which
+// run the workspaces show, and draws the dialog that starts a comparison.
 #pragma once
 
 #include <array>
@@ -21,9 +21,9 @@ namespace attnscope {
 struct AppState;
 
 enum class RunSide { a, b, difference };
-inline constexpr std::array<std::string_view, 3> side_names = {"a", "b", "difference"};  // on the command line
+inline constexpr std::array<std::string_view, 3> side_names = {"a", "b", "difference"};  // as used on the command line
 
-// B, received as A is.
+// Run B; receives the same events as A.
 struct OtherRun {
   RunOpened run;
   Status status;
@@ -31,53 +31,53 @@ struct OtherRun {
   History history;
   Shown newest;
   Shown complete;
-  Shown past;        // its frame of the recorded step that A shows, or the nearest; no snapshot: the present is shown
-  Shown inspection;  // through the weights of a recorded step, newest
+  Shown past;        // B's frame at the recorded step that A shows, or the nearest; no snapshot: the present is shown
+  Shown inspection;  // newest forward pass through the weights of a recorded step
 };
 
 struct ComparingView {
-  RunSide side = RunSide::a;  // what the workspaces show
-  bool asked = false;         // the dialog is to be opened
-  Config a, b;                // as they are put together in it
-  std::string filter;         // of the fields
-  bool anew = true;           // A begins anew, too
+  RunSide side = RunSide::a;  // shown in the workspaces
+  bool asked = false;         // request: open the dialog
+  Config a, b;                // configurations edited in the dialog
+  std::string filter;         // filters the fields by name
+  bool anew = true;           // reset A, too
 };
 
-// ---- what can be done
+// ---- actions
 
 bool can_compare(const AppState& scope);
 bool is_comparing(const AppState& scope);
 bool can_keep_side(const AppState& scope);
 void ask_for_comparison(AppState& scope);  // opens the dialog
 void compare_with_run(AppState& scope, const std::string& path);
-void compare_configurations(AppState& scope, const Config& a, const Config& b);  // both from random weights, and trains
-void keep_side(AppState& scope, RunSide side);                                   // alone
+void compare_configurations(AppState& scope, const Config& a, const Config& b);  // initializes both randomly and trains
+void keep_side(AppState& scope, RunSide side);  // ends the comparison with only that run
 void show_side(AppState& scope, RunSide side);
 void show_next_side(AppState& scope);
 
-// What A or B is called for what they differ in: "rope"; their own names where they differ in nothing.
+// A name for A or B after the settings in which they differ: "rope"; the runs' own names if there are none.
 std::string side_name(const AppState& scope, RunSide side);
 // "positions: rope · alibi"
 std::string comparison_title(const AppState& scope);
-// What is to be known of the two: that one catches up, or why they are not trained on the same; empty: nothing.
+// A note on the two runs: one is catching up, or why they are not trained on the same data; empty: none.
 std::string comparison_note(const AppState& scope);
 
-// ---- what the session reported
+// ---- events of the session
 
 void receive(AppState& scope, OfOther& event);
 void receive(AppState& scope, const ComparisonEnded& ended);
 void receive_other(AppState& scope, std::shared_ptr<const Snapshot> snapshot);
 
-// Once a frame: B shows the step that A shows.
+// Once per frame: makes B show the same step as A.
 void settle_other(AppState& scope);
 
-// ---- drawn
+// ---- drawing
 
-// A · B · A − B, above the workspace; nothing while nothing is compared.
+// Draws A · B · A − B above the workspace; nothing without a comparison.
 void draw_comparison_bar(AppState& scope, const Skin& skin);
 void draw_comparing(AppState& scope, const Skin& skin);  // the dialog
 
-// What the open workspace shows of A − B, or why there is none.
+// Draws A − B for the open workspace, or the reason why there is none.
 void draw_difference(AppState& scope, TextureStore& textures, const Skin& skin);
 
 }  // namespace attnscope

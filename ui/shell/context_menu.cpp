@@ -22,9 +22,9 @@ bool says_anything(const Pointed& pointed) {
   return pointed.thing != HoverTarget::label || !terms_of(pointed).empty();
 }
 
-// The right button was let go without a drag, over something.
+// The target over which the right button was released without a drag.
 std::optional<Pointed> asked_about() {
-  constexpr float still = 16;  // pixels, squared
+  constexpr float still = 16;  // maximum motion, in squared pixels
   if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) || !ImGui::IsMouseReleased(ImGuiMouseButton_Right)) return {};
   const ImGuiIO& io = ImGui::GetIO();
   if (io.MouseDragMaxDistanceSqr[ImGuiMouseButton_Right] > still) return {};

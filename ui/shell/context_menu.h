@@ -1,4 +1,4 @@
-// The right button and its key: what can be done with what the mouse is over or the keyboard at.
+// The context menu (right button or its key): actions on the hover target or the keyboard's target.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,20 @@ namespace attnscope {
 
 struct AppState;
 
-// What the menu is about, from when it is opened.
+// The target of the menu, set when it opens.
 struct ContextMenu {
   std::optional<Pointed> about = {};
-  bool asked = false;  // by the key
+  bool asked = false;  // requested by the key
 };
 
-// The entries of the glossary that a thing leads to, the nearest first; a few at most.
+// The glossary entries related to a target, the closest first; at most a few.
 std::vector<const Term*> terms_of(const Pointed& pointed);
 
-// What the key asks about: the control that the keyboard walks through, or the cell that is chosen, or else what the
-// mouse is over.
+// The target of the context menu key: the focused control, else the selected cell, else the hover target.
 std::optional<Pointed> target_at_keyboard();
 
-// Opens it where the right button was let go or at what the key asked about, and draws it; once a frame, after what it
-// may be about.
+// Opens the menu where the right button was released or at the keyboard's target, and draws it; call once per frame,
+// after all possible targets.
 void draw_context_menu(AppState& scope, const Skin& skin);
 
 }  // namespace attnscope

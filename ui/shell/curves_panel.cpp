@@ -22,7 +22,7 @@
 namespace attnscope {
 namespace {
 
-// A button that stays lit while it is on. True when it was pressed.
+// Draws a toggle button, highlighted while on. Returns true if pressed.
 bool draw_toggle(const char* label, bool& on, const Skin& skin) {
   const Theme& theme = skin.theme;
   ImGui::PushStyleColor(ImGuiCol_Button, on ? mixed(theme.raised, theme.accent, 0.4F) : theme.raised);
@@ -82,7 +82,7 @@ float legend_row_height(const Skin& skin) {
   return font_size(skin.fonts.small) + skin.px(4);
 }
 
-// One line of the legend; true when its curve is to go.
+// Draws one line of the legend; returns true if its curve is to be removed.
 bool draw_weight_name(const WeightCurve& weight, Color32 color, const Skin& skin) {
   const WithFont font(skin.fonts.small);
   Painter paint(skin);
@@ -112,7 +112,7 @@ constexpr const char* weights_help = mark(
     "Weight of the selected query on the selected key at every recorded step of the pinned sentence. Add a curve with "
     "“Plot weight” in the bar of recorded steps.");
 
-// From 0, so that heights can be compared.
+// Starts at 0, so that heights are comparable.
 PlotRange weight_limits(std::span<const WeightCurve> weights) {
   double largest = 0.1;
   for (const WeightCurve& weight : weights)
@@ -146,7 +146,7 @@ void draw_weights(CurvesView& view, PlotRange x, float height, const Skin& skin)
   if (gone < view.weights.size()) view.weights.erase(view.weights.begin() + static_cast<std::ptrdiff_t>(gone));
 }
 
-constexpr float weights_height = 1.6F;  // in that of the lowest plots
+constexpr float weights_height = 1.6F;  // relative to the lowest plots
 
 struct MetricLines {
   std::size_t first;  // of the metrics that share the plot
@@ -157,14 +157,14 @@ PlotLine line_of(std::string_view name, const Curve& curve, Color32 color, doubl
   return {.name = name, .series = &curve.points(), .color = color, .smoothing = smoothing, .means = &curve.means()};
 }
 
-// What the lines of two runs are called: by the metric, where they share a plot with another one's.
+// Names for the lines of two runs: by metric, if several metrics share a plot.
 struct BothNames {
   std::string_view key, a, b;
 };
 constexpr std::array both_names = {BothNames{"loss", "A", "B"},
                                    BothNames{"validation_nll", mark("A val."), mark("B val.")}};
 
-// A in the colours of the even places, B in those of the odd ones, in every plot from the first on.
+// A uses the colors at even indices and B those at odd ones, in every plot.
 std::vector<MetricLines> plots_of_both(const Curves& a, const Curves& b, const CurvesView& view, const Skin& skin) {
   const auto& colors = skin.theme.series;
   std::vector<MetricLines> plots;
@@ -184,7 +184,7 @@ std::vector<MetricLines> plots_of_both(const Curves& a, const Curves& b, const C
   return plots;
 }
 
-// Below 0 where A is the better one.
+// Negative where A's loss is lower.
 void draw_loss_difference(const Curves& a, const Curves& b, CurvesView& view, ImVec2 size, PlotRange x,
                           const Skin& skin) {
   const Series train = difference(a[metric("loss")], b[metric("loss")]);
@@ -202,9 +202,9 @@ void draw_loss_difference(const Curves& a, const Curves& b, CurvesView& view, Im
             skin);
 }
 
-constexpr float difference_height = 1.2F;  // in that of the lowest plots
+constexpr float difference_height = 1.2F;  // relative to the lowest plots
 
-// The plots of what was measured; of all metrics before anything was.
+// The plots with measurements; plots of all metrics before there are any.
 std::vector<MetricLines> plots_of(const Curves& curves, const Curves* other, const CurvesView& view, const Skin& skin) {
   if (other) return plots_of_both(curves, *other, view, skin);
   const auto& colors = skin.theme.series;
@@ -232,7 +232,7 @@ void draw_metrics(const MetricLines& lines, CurvesView& view, ImVec2 size, PlotR
   draw_plot(row.key, lines.lines, size, view.axis, plot,
             {.title = tr(row.plot.title),
              .help = tr(row.plot.help),
-             .legend_values = lines.lines.size() < 4,  // of both runs' losses: the names alone have room
+             .legend_values = lines.lines.size() < 4,  // with both runs' losses there is room only for the names
              .x_numbers = last,
              .x_data = x},
             skin);
@@ -245,13 +245,13 @@ void draw_curves(const Curves& curves, CurvesView& view, const Skin& skin, const
   draw_controls(curves, other, view, skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
-  const float axis_height = font_size(skin.fonts.small) + skin.px(6);  // the last plot has the numbers
+  const float axis_height = font_size(skin.fonts.small) + skin.px(6);  // the last plot has the axis numbers
   const std::vector<MetricLines> plots = plots_of(curves, other, view, skin);
   const bool weights = !view.weights.empty();
   const float names = weights ? static_cast<float>(view.weights.size()) * legend_row_height(skin) + 3 * spacing : 0;
   const float gaps = static_cast<float>(plots.size() - (other ? 0 : 1)) * spacing;
   float total =
-      (weights ? weights_height : 0) + (other ? difference_height : 0);  // of the plots' heights, in that of the lowest
+      (weights ? weights_height : 0) + (other ? difference_height : 0);  // total plot height, relative to the lowest
   for (const MetricLines& lines : plots) total += metric_rows[lines.first].plot.height;
   const float share = std::max(skin.px(44), (room.y - gaps - names - axis_height - 1) / total);
   const PlotRange x = extent(curves, other, view);
@@ -296,7 +296,7 @@ std::string curves_csv(const Curves& curves, std::span<const WeightCurve> weight
     csv += ',' + csv_field(weight.title);
   }
   csv += '\n';
-  std::map<double, std::vector<std::string>> rows;  // step → what was measured at it
+  std::map<double, std::vector<std::string>> rows;  // step → its measurements
   for (std::size_t column = 0; column < series.size(); ++column)
     for (std::size_t i = 0; i < series[column]->x.size(); ++i) {
       std::vector<std::string>& cells = rows[series[column]->x[i]];

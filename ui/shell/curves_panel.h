@@ -1,4 +1,4 @@
-// The measured series of the run, stacked over one axis of steps.
+// The measured series of the run, as plots stacked over one axis of steps.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace attnscope {
 
-// How much one query attended to one key over the recorded steps of a pinned sentence.
+// The attention weight from one query to one key over the recorded steps of a pinned sentence.
 struct WeightCurve {
   std::string sentence;
   HeadPlace place;
@@ -23,32 +23,33 @@ struct WeightCurve {
   std::string title;  // "it → animal · encoder L2 H3"
   Series series;
 
-  // What it was made from.
-  bool pinned = false;  // the sentence was, when last looked
+  // Cache state of the curve.
+  bool pinned = false;  // whether the sentence was pinned at the last check
   std::size_t frames = 0;
   Frame newest;
 };
 
-inline constexpr std::size_t max_weight_curves = 7;  // told apart by colour
+inline constexpr std::size_t max_weight_curves = 7;  // limited by the number of distinct colors
 
 struct CurvesView {
   PlotAxis axis;
-  std::vector<PlotView> plots;  // by the first metric of each, from the first frame on
-  bool log = false;             // in the plots that can be drawn so
+  std::vector<PlotView> plots;  // keyed by the first metric of each plot, in order from the first frame
+  bool log = false;             // where a logarithmic axis is possible
   std::vector<WeightCurve> weights;
   PlotView weight_plot;
-  PlotView difference_plot;  // of two runs' losses
-  float smoothing = 0.9F;    // weight on the past in the moving averages of what is noisy
+  PlotView difference_plot;  // of the two runs' losses
+  float smoothing = 0.9F;    // weight of the past in the moving averages of noisy metrics
 };
 
-// Fills what is left of the window. `other`: of the run that it is compared with, in the same plots, and the
-// difference of the losses; null: nothing is compared.
+// Fills the rest of the window. `other`: curves of the run compared with, drawn in the same plots along with the
+// difference of the losses; null: no comparison.
 void draw_curves(const Curves& curves, CurvesView& view, const Skin& skin, const Curves* other = nullptr);
 
-// Makes those anew whose frames are others than before, and drops those whose sentence is not pinned any more.
+// Recomputes the curves whose frames changed, and drops those whose sentence is no longer pinned.
 void follow_history(std::vector<WeightCurve>& weights, const History& history);
 
-// "step", a column a metric, plot by plot, of two runs also with "_b", and a column a weight; a line a step.
+// CSV with "step", one column per metric (for two runs also with "_b"), plot by plot, and one column per weight; one
+// line per step.
 std::string curves_csv(const Curves& curves, std::span<const WeightCurve> weights = {}, const Curves* other = nullptr);
 
 }  // namespace attnscope

@@ -43,7 +43,7 @@ void draw_key_line(const char* keys, const char* what, const Skin& skin) {
   ImGui::TextUnformatted(what);
 }
 
-// Three columns: the window's keys, then those of the workspaces, and the mouse.
+// Three columns: the window's shortcuts, the workspaces' shortcuts, and the mouse.
 void draw_key_columns(const AppState& scope, const Skin& skin) {
   const WithFont small(skin.fonts.small);
   const std::vector<KeyLine> window = window_keys(scope), workspaces = workspace_keys();
@@ -133,7 +133,7 @@ void draw_dropped(AppState& scope, const Skin& skin) {
   ImGui::EndPopup();
 }
 
-// A field with its name before it; true when Enter was pressed in it.
+// Draws a field with its name before it; returns true if Enter was pressed in it.
 bool draw_field(const char* name, const char* hint, std::string& text, ImGuiInputTextFlags flags, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(name);
@@ -218,7 +218,7 @@ void draw_export_menu(AppState& scope, const Skin& skin) {
   ImGui::EndPopup();
 }
 
-// What the answer "all the same" does.
+// Performs the request that was confirmed despite losing the run.
 struct GiveUp {
   AppState& scope;
 

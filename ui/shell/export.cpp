@@ -19,12 +19,12 @@
 namespace attnscope {
 namespace {
 
-namespace fs = std::filesystem;  // paths as text alone
+namespace fs = std::filesystem;  // used only for path arithmetic
 
-// Files that the worker has not answered for yet: a slow disk must not fill the memory.
+// Limit on files that the worker has not confirmed yet, so that a slow disk does not fill the memory.
 constexpr std::size_t most_on_their_way = 3;
 
-// Whether the level "Head" draws that head now, alone or mixed with others, in pieces or in words.
+// Returns whether the level "Head" currently shows that head, alone or mixed with others, by tokens or by words.
 bool draws(const AppState& scope, const HeadPlace& place, const Shown& shown) {
   const AttentionView& view = scope.views.of<AttentionView>();
   const HeadMap& drawn = view.map;
@@ -167,7 +167,7 @@ void order_film(AppState& scope, const std::string& folder, bool replace) {
 void stop_film(AppState& scope) {
   if (!scope.exports.film) return;
   FilmOrder& film = *scope.exports.film;
-  film.frames.resize(film.drawn);  // those that are drawn are still written
+  film.frames.resize(film.drawn);  // frames already drawn are still written
   end_if_written(scope);
 }
 

@@ -1,4 +1,4 @@
-// Taking pictures and numbers away: to the clipboard, or to files that the worker writes.
+// Export of pictures and numbers to the clipboard, or to files that the worker writes.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 
 namespace attnscope {
 
-// ---- what can be taken now, and is then ordered; `replace`: what is at the path
+// ---- availability and orders; `replace`: overwrite the existing file
 
 bool can_take_picture(const AppState& scope);
 void order_png(AppState& scope, const std::string& path, bool replace);
 void order_svg(AppState& scope, const std::string& path, bool replace);
 void order_handout(AppState& scope, const std::string& path, bool replace);
-void copy_workspace(AppState& scope);  // as a picture, into the clipboard
+void copy_workspace(AppState& scope);  // copies a picture to the clipboard
 
 // The weights of the selected head, or what is drawn in its place.
 bool has_numbers(const AppState& scope);
@@ -28,16 +28,16 @@ bool can_film(const AppState& scope);
 void order_film(AppState& scope, const std::string& folder, bool replace);
 void stop_film(AppState& scope);
 
-// An order was carried out, or could not be.
+// Handles the result of an order: written, or failed.
 void receive(AppState& scope, const FileWritten& written);
-void picture_copied(AppState& scope, const std::string& error);  // empty: it was
+void picture_copied(AppState& scope, const std::string& error);  // `complaint` empty: success
 
-// ---- for whoever draws the frames
+// ---- for the code that draws the frames
 
-// The picture that the frame to be drawn now is to become, with the workspace made ready for it.
+// Returns the order that the coming frame is to fulfill, after preparing the workspace for it.
 std::optional<PictureOrder> next_picture(AppState& scope);
 
-// It has been drawn: has it written, or copied.
+// Call after the frame was drawn: writes or copies the picture.
 void deliver(AppState& scope, const PictureOrder& order, std::string bytes);
 
 }  // namespace attnscope

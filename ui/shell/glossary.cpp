@@ -21,14 +21,14 @@
 namespace attnscope {
 namespace {
 
-// How near a term is to what was typed: its name begins with it, has it, or its meaning has it; 3: it is another.
+// Rank of a match: the name starts with the text (0), contains it (1), or the meaning contains it (2); 3: no match.
 int distance(const Term& term, const std::string& typed) {
   const std::size_t at = folded(tr(term.name)).find(typed);
   if (at != std::string::npos) return at == 0 ? 0 : 1;
   return folded(tr(term.meaning)).find(typed) != std::string::npos ? 2 : 3;
 }
 
-// The terms' places in the table, in the order of the window's alphabet.
+// Indices of the terms, sorted in the window's language.
 std::vector<int> in_order() {
   std::vector<std::pair<std::string, int>> names;
   for (const Term& term : glossary()) names.emplace_back(folded(tr(term.name)), static_cast<int>(names.size()));
@@ -38,7 +38,7 @@ std::vector<int> in_order() {
   return order;
 }
 
-// The places of those that have it, the nearest first.
+// Indices of the matches, the best first.
 std::vector<int> found(const std::string& typed) {
   const auto far = [&](int place) { return distance(glossary()[static_cast<std::size_t>(place)], typed); };
   std::vector<int> places = in_order();
@@ -49,7 +49,7 @@ std::vector<int> found(const std::string& typed) {
 
 void draw_list(GlossaryView& view, float width, float height, const Skin& skin) {
   ImGui::BeginGroup();
-  // Not in a window within the window: later releases of Dear ImGui would not give it the keyboard there.
+  // Not in a child window: later releases of Dear ImGui would not give it keyboard focus there.
   ImGui::SetNextItemWidth(width);
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool changed = ImGui::InputTextWithHint("##typed", tr("search"), &view.typed);

@@ -1,5 +1,5 @@
-// The words of the window in plain language: a list with a search field, each with its formula, its source and the
-// place where the window shows it.
+// The glossary dialog: a searchable list of terms, each with its explanation, formula, source and the place where the
+// window shows it.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ struct AppState;
 struct GlossaryView {
   bool open = false;
   std::string typed;
-  int chosen = 0;        // among glossary()
-  bool scrolls = false;  // brings the chosen one into sight
+  int chosen = 0;        // index into glossary()
+  bool scrolls = false;  // request: scroll to the selected term
 };
 
-// Opens it at that term, which there must be.
+// Opens the glossary at that term, which must exist.
 void open_glossary(AppState& scope, std::string_view name);
 
 void draw_glossary(AppState& scope, const Skin& skin);

@@ -9,12 +9,12 @@
 namespace attnscope {
 namespace {
 
-// What the window's own fonts are made with (base/fonts.cpp), or is no letter of any script.
+// True if the window's own fonts cover it (base/fonts.cpp), or if it is not a letter of any script.
 bool is_own(char32_t sign) {
   return sign <= 0x052F || (sign >= 0x1E00 && sign < 0x2600) || sign == 0xFFFD;
 }
 
-constexpr char32_t last_held = 0xFFFF;  // Dear ImGui's signs have 16 bits
+constexpr char32_t last_held = 0xFFFF;  // Dear ImGui's glyphs are 16-bit
 
 }  // namespace
 
@@ -37,7 +37,7 @@ std::set<char32_t> Glyphs::new_in(const AppState& scope) {
   return std::exchange(new_, {});
 }
 
-// Sentences, names and messages: in every frame, as that takes less than to know whether they have changed.
+// Sentences, names and messages: in every frame, because that is cheaper than detecting changes.
 void Glyphs::read_what_is_short(const AppState& scope) {
   for (const std::string* text : {&scope.layout.sentence, &scope.reference, &scope.dropped_file, &scope.run.name,
                                   &scope.run.folder, &scope.saved_to, &scope.edited.corpus.source})

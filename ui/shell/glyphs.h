@@ -1,4 +1,4 @@
-// The signs of other scripts in what the window shows, for which fonts are to be found.
+// Collects characters of further scripts in displayed text, so that fonts can be loaded for them.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@ struct AppState;
 
 class Glyphs {
  public:
-  // What is in the sentences, their pieces, the output with its candidates, the corpus's examples, the vocabulary, the
-  // names of runs and files, and messages, and was not told before. Only what Dear ImGui can hold (the basic plane) and
-  // the window's own fonts are not made with.
+  // Returns characters that were not reported before, from sentences, tokens, outputs and candidates, the corpus's
+  // examples, the vocabulary, names of runs and files, and messages. Skips characters outside the basic plane, which
+  // Dear ImGui cannot represent, and those the window's own fonts contain.
   std::set<char32_t> new_in(const AppState& scope);
 
  private:

@@ -55,7 +55,7 @@ std::string svg_line(const CurveFigure& figure, const std::vector<double>& curve
   return fmt::format("<polyline fill=\"none\" stroke=\"#111\" {} points=\"{}\"/>\n", stroke, points);
 }
 
-// The axes to draw on, with the guess dashed and the truth whole where there are any.
+// Empty axes to draw on, with the prediction dashed and the truth solid if they exist.
 std::string curve_svg(const AppState& scope, const Prediction& prediction, const Expectation& guess,
                       const Expectation* truth) {
   constexpr double width = 420, height = 200, middle_of_text = 4;
@@ -86,7 +86,7 @@ void add_curve(Page& page, const AppState& scope, const Prediction& prediction, 
   page.end("figure");
 }
 
-// The options as they are to be ticked, ordered or drawn.
+// The options, to be ticked, ordered or drawn.
 void add_prediction(Page& page, const AppState& scope, const Lesson& lesson) {
   add_part(page, scope, LessonPart::prediction, lesson.prediction.text);
   const bool of_words =
@@ -142,7 +142,7 @@ std::string caption(const AppState& scope) {
   return trf("{} (step {}, {})", text, grouped(inspection->step), shown_run(scope).name);
 }
 
-// Without the line that declares a file of its own.
+// Strips the XML declaration.
 std::string_view element_of(std::string_view svg) {
   const std::size_t at = svg.find("<svg");
   return at == std::string_view::npos ? std::string_view() : svg.substr(at);

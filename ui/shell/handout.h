@@ -1,4 +1,4 @@
-// A page to be given out: the open lesson's parts and a picture of the workspace, one file that needs no other.
+// A handout: the open lesson's parts and a picture of the workspace, in one self-contained file.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace attnscope {
 
-// HTML 5, well-formed as XML too. `svg` is the picture as a standalone file. What the lesson computes stands there as
-// far as it is known by now; without a lesson the page is the picture with what it is of.
+// Returns HTML 5 that is also well-formed XML. `svg` is the picture as a standalone file. Values that the lesson
+// computes are included as far as they are known. Without a lesson, the page is the picture with its caption.
 std::string handout_html(const AppState& scope, std::string_view svg);
 
 }  // namespace attnscope

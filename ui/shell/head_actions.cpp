@@ -16,7 +16,7 @@ const AttentionView& view_of(const AppState& scope) {
   return scope.views.of<AttentionView>();
 }
 
-// Null: there is none.
+// Null if there is none.
 const Snapshot* shown_snapshot(const AppState& scope) {
   const ShownMaps maps = shown_maps(scope);
   const AttentionPart part = view_of(scope).part;
@@ -34,7 +34,7 @@ HiddenKeys* hidden_of(Interventions& interventions, const HeadPlace& place) {
   return found == interventions.hidden.end() ? nullptr : &*found;
 }
 
-// The queries that the head's own mask lets see the key.
+// The queries that the head's own mask allows to attend to the key.
 std::vector<HiddenKeys::Cell> column_of(const Snapshot& inspection, const HeadPlace& place, int key) {
   const Matrix* map = map_at(inspection, place);
   std::vector<HiddenKeys::Cell> cells;

@@ -11,10 +11,10 @@
 namespace attnscope {
 namespace {
 
-// In the order of Density.
+// Same order as Density.
 constexpr std::array<std::string_view, 3> densities = {"simple", "standard", "everything"};
 
-constexpr std::size_t longest_sentence = 10000;  // bytes kept of a sentence
+constexpr std::size_t longest_sentence = 10000;  // bytes saved per sentence
 
 constexpr std::string_view of_system = "system";
 
@@ -26,7 +26,7 @@ std::string_view text_of(Density density) {
   return densities[static_cast<std::size_t>(density)];
 }
 
-// Takes known fields one by one and notes those it had to leave.
+// Reads known fields one by one and notes those it could not use.
 class Reader {
  public:
   explicit Reader(const nlohmann::json& json) : json_(json) {}
@@ -34,7 +34,7 @@ class Reader {
   void number(const char* key, float& value, float low, float high) {
     if (!json_.contains(key)) return;
     const auto& field = json_[key];
-    // The comparison also refuses what is not a number at all.
+    // The comparison also rejects NaN.
     if (!field.is_number() || !(field.get<double>() >= low && field.get<double>() <= high)) return refuse(key);
     value = field.get<float>();
   }
@@ -145,7 +145,7 @@ std::string layout_to_json(const Layout& layout) {
       {"recent_runs", layout.recent_runs},
       {"offered_run", layout.offered_run},
   };
-  // A sentence pasted from anywhere may not be UTF-8; that must not cost the user the other settings.
+  // A pasted sentence may be invalid UTF-8, which must not lose the other settings.
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -153,7 +153,7 @@ LayoutRead layout_from_json(std::string_view text) {
   nlohmann::json json;
   try {
     json = parse_json(text);
-  } catch (const std::exception&) {  // no object either
+  } catch (const std::exception&) {  // also if it is not an object
   }
   if (!json.is_object()) return {Layout{}, "Settings: the file is not a JSON object; the defaults are used instead."};
 
@@ -166,7 +166,7 @@ LayoutRead layout_from_json(std::string_view text) {
   reader.flag("curves_open", read.layout.curves_open);
   reader.number("zoom", read.layout.zoom, min_zoom, max_zoom);
   reader.text("sentence", read.layout.sentence);
-  // Older settings call them a history.
+  // Older settings files call it a history.
   reader.texts(json.contains("recent") ? "recent" : "history", read.layout.recent, max_recent);
   reader.texts("recent_runs", read.layout.recent_runs, max_recent_runs);
   reader.text("offered_run", read.layout.offered_run);

@@ -1,4 +1,4 @@
-// The page of a lesson beside the window, and the list of all lessons.
+// The page of a lesson next to the window, and the list of all lessons.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-// ---- the page's own words
+// ---- the page's own text
 
 enum class Say {
   lessons,
@@ -49,7 +49,7 @@ enum class Say {
 
 using Pair = std::array<const char*, 2>;
 
-// In the order of Say; English, French.
+// Same order as Say; English, French.
 constexpr std::array<Pair, static_cast<std::size_t>(Say::count)> texts = {{
     {"Lessons", "Leçons"},
     {"Question", "Question"},
@@ -93,7 +93,7 @@ std::string option_text(const AppState& scope, const Prediction& prediction, int
   return in_language(scope, prediction.options[static_cast<std::size_t>(option)].text);
 }
 
-// A choice that may take several lines; true when clicked.
+// An option that may wrap over several lines; returns true if clicked.
 bool draw_line(const std::string& text, bool chosen, const Skin& skin) {
   const float width = ImGui::GetContentRegionAvail().x;
   const ImVec2 corner = ImGui::GetCursorScreenPos();
@@ -172,7 +172,7 @@ ImVec2 on_screen(FigurePoint point) {
   return {static_cast<float>(point.x), static_cast<float>(point.y)};
 }
 
-// Told apart without their colours: the guess by dots, the truth by squares.
+// Distinguishable without color: dots for the prediction, squares for the truth.
 void draw_mark(ImVec2 at, bool is_truth, Color32 color, const Skin& skin) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float half = skin.px(4);
@@ -192,9 +192,9 @@ void draw_line_of(const CurveFigure& figure, const std::vector<double>& curve, b
   }
 }
 
-constexpr float below_plot = 34;  // what the axis across takes
+constexpr float below_plot = 34;  // height of the horizontal axis
 
-// The guess and, once it is known, the truth, between axes that say what they are.
+// Draws the prediction and, once it is known, the truth, between labeled axes.
 CurveFigure draw_plot_of(const AppState& scope, const Prediction& prediction, const Expectation& guess,
                          const Expectation* truth, const Skin& skin) {
   small_text(skin.theme.text_dim, in_language(scope, prediction.up), skin);
@@ -220,7 +220,7 @@ CurveFigure draw_plot_of(const AppState& scope, const Prediction& prediction, co
   return figure;
 }
 
-// What a line of the plot is, with its mark.
+// Legend entry of a curve, with its marker.
 void draw_curve_key(const AppState& scope, Say what, const Skin& skin) {
   const bool is_truth = what == Say::truth;
   const ImVec2 corner = ImGui::GetCursorScreenPos();
@@ -233,7 +233,7 @@ void draw_curve_key(const AppState& scope, Say what, const Skin& skin) {
 
 void draw_curve(const AppState& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
   small_text(skin.theme.text_dim, say(scope, Say::curve_here), skin);
-  ImGui::Spacing();  // what follows is the name of an axis
+  ImGui::Spacing();  // the name of an axis follows
   if (guess.curve.empty()) guess.curve.assign(prediction.options.size(), (prediction.from + prediction.to) / 2);
   const CurveFigure figure = draw_plot_of(scope, prediction, guess, nullptr, skin);
   if (ImGui::IsItemActive()) {
@@ -269,7 +269,7 @@ void draw_prediction(const AppState& scope, const Lesson& lesson, Expectation& g
   }
 }
 
-// ---- touch, check, why
+// ---- try it, check, why
 
 void draw_steps(AppState& scope, const Lesson& lesson, const Skin& skin) {
   const std::size_t next = next_step(scope);
@@ -353,7 +353,7 @@ void draw_body(AppState& scope, const Lesson& lesson, const Skin& skin) {
   }
 }
 
-// True when the reader leaves.
+// Returns true if the reader leaves.
 bool draw_footer(AppState& scope, const Skin& skin) {
   const LessonPart part = lesson_progress(scope).part;
   ImGui::BeginDisabled(part == LessonPart::question);

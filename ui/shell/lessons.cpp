@@ -26,13 +26,13 @@ namespace {
 
 const Snapshot* settled_snapshot(const AppState& scope);
 
-// ---- what is set
+// ---- setting the state
 
 void show(AppState& scope, const std::string& name) {
   const Workspace* of_view = show_view(scope.views, name);
   scope.layout.workspace = of_view ? of_view : find_workspace(name);
   scope.focus_workspace = true;
-  // What was tried of earlier weights is tried anew.
+  // Results from earlier weights are computed again.
   LengthsView& lengths = scope.views.of<OriginsView>().lengths;
   if (lengths.run == scope.run.run && lengths.step != scope.status.step) lengths.asked_of = 0;
 }
@@ -42,7 +42,7 @@ void choose_head(AppState& scope, const HeadPlace& place) {
   attention.begun = true;
   select(attention, place);
   FlowView& flow = scope.views.of<FlowView>();
-  flow.begun = false;  // it begins with attention's
+  flow.begun = false;  // initialized from attention's selection
 }
 
 void choose_word(AppState& scope, const std::string& word) {
@@ -62,7 +62,7 @@ void switch_off(AppState& scope, const HeadPlace& place) {
   if (std::ranges::find(off, place) == off.end()) off.push_back(place);
 }
 
-// Of the head that stands in Inside one head.
+// For the head selected in Inside one head.
 void lift_its_mask(AppState& scope) {
   const Snapshot* inspection = settled_snapshot(scope);
   if (inspection && inspection->inside) lift_mask(scope.views.of<AttentionView>(), *inspection->inside);
@@ -74,14 +74,14 @@ void set_warmup(AppState& scope, int warmup) {
   view.warmup = warmup;
 }
 
-// In the setup column; fields with a dot wait for a reset there.
+// Edits the setup column; fields with a dot are pending until Reset there.
 void change_field(AppState& scope, const std::string& text) {
   const auto [key, value] = halves(text, "=");
-  set_field(scope.edited, key, value);  // which the lesson's reader has tried
+  set_field(scope.edited, key, value);  // already validated by the lesson's parser
   if (has_run(scope) && with_live_fields(scope.run.config, scope.edited) != scope.run.config) adjust(scope);
 }
 
-// Who presses Train at the last step goes on beyond it, which is not what is meant.
+// Training past the last step would continue without end, which the lesson does not intend.
 void train_to_the_end(AppState& scope) {
   const bool anew = std::ranges::any_of(scope.commands,
                                         [](const Command& command) { return std::holds_alternative<Reset>(command); });
@@ -132,7 +132,7 @@ void set(AppState& scope, const Setting& setting) {
   }
 }
 
-// Panels as they begin, with what the lesson wants of them.
+// Resets the panels, then applies what the lesson asks for.
 void restart(AppState& scope) {
   LessonsView& lessons = scope.lessons;
   lessons.set = ++lessons.sets;
@@ -146,7 +146,7 @@ void restart(AppState& scope) {
   probe_sentence(scope);
 }
 
-// ---- what was the reader's
+// ---- the reader's state
 
 ReadersState taken_state(AppState& scope) {
   return {.run = scope.run.run,
@@ -163,7 +163,7 @@ ReadersState taken_state(AppState& scope) {
           .undo = scope.undo};
 }
 
-// Steps of the reader's run are of the number that it has now.
+// Assigns the undo steps of the reader's run to its new number.
 void renumber(UndoHistory& undo, std::uint64_t from, std::uint64_t to) {
   for (std::vector<Chosen>* each : {&undo.past, &undo.future})
     for (Chosen& step : *each)
@@ -199,12 +199,12 @@ void give_back(AppState& scope) {
 
 // ---- the run
 
-// The one it begins with, untouched: its own, which has learned nothing, or the one that came with the program; that
-// was trained on is another.
+// True if the lesson's initial run is open, unmodified: its own untrained one, or the one shipped with the program. A
+// run that was trained further does not count.
 bool has_lessons_run(const AppState& scope) {
   const bool untouched = scope.status.step == scope.run.step && scope.status.activity != Activity::training;
   if (open_lesson(scope).run) return untouched && scope.run.run == scope.lessons.own_run;
-  if (scope.facts.shipped_run.empty()) return true;  // there is none to be had
+  if (scope.facts.shipped_run.empty()) return true;  // no shipped run is available
   return scope.run.folder == scope.facts.shipped_run && scope.status.step == scope.run.step;
 }
 
@@ -212,15 +212,15 @@ void want_lessons_run(AppState& scope) {
   if (has_lessons_run(scope) || scope.lessons.run_wanted != 0) return;
   scope.lessons.run_wanted = scope.run.run;
   if (const std::optional<Config>& own = open_lesson(scope).run) {
-    if (scope.other) scope.commands.emplace_back(EndComparison{});  // else both were reset
-    scope.commands.emplace_back(Pause{});                           // else the new run would train at once
+    if (scope.other) scope.commands.emplace_back(EndComparison{});  // otherwise both would be reset
+    scope.commands.emplace_back(Pause{});                           // otherwise the new run would start training
     scope.commands.emplace_back(Reset{*own});
   } else {
     scope.commands.emplace_back(OpenRun{.path = scope.facts.shipped_run});
   }
 }
 
-// The reader's run, as it was kept when the lesson's took its place; none: it cannot be had any more.
+// Returns how to reopen the reader's run, as saved when the lesson's run replaced it; nullopt: no longer available.
 std::optional<OpenRun> way_back(const AppState& scope) {
   const ReadersState& state = *scope.lessons.reader;
   const auto kept = scope.undo.runs.find(state.run);
@@ -228,7 +228,7 @@ std::optional<OpenRun> way_back(const AppState& scope) {
   return state.folder.empty() ? std::nullopt : std::optional(OpenRun{.path = state.folder});
 }
 
-// The lesson, or the reader, goes on with the run that is there now.
+// Continues the lesson, or the reader's work, with the run that is open now.
 void go_on(AppState& scope) {
   LessonsView& lessons = scope.lessons;
   const bool came = scope.run.run != lessons.run_wanted;
@@ -243,9 +243,9 @@ void settle_run(AppState& scope) {
   if (scope.lessons.run_wanted != 0 && scope.run.run != scope.lessons.run_wanted) go_on(scope);
 }
 
-// ---- what is seen
+// ---- what is on display
 
-// The answer to what is asked now, all of it.
+// The complete answer to the present probe.
 const Snapshot* settled_snapshot(const AppState& scope) {
   const Snapshot* inspection = scope.complete.snapshot.get();
   if (!inspection || inspection->request != scope.asked.request || scope.lessons.run_wanted != 0) return nullptr;
@@ -278,8 +278,7 @@ void choose_query(AppState& scope) {
   scope.views.of<FlowView>().token = row;
 }
 
-// The view in which something is to be done, once; where showing it is itself what is to be done, it is left to the
-// reader.
+// Opens the view of a step, once. If opening it is the step's task, leaves that to the reader.
 void bring_forward(AppState& scope, std::size_t step) {
   if (scope.lessons.step == step) return;
   scope.lessons.step = step;
@@ -320,13 +319,13 @@ std::optional<double> number_of(const AppState& scope, const std::optional<Expre
   return value && value->index() == 0 ? std::optional(std::get<double>(*value)) : std::nullopt;
 }
 
-// ---- verdicts: what is true, and whether the guess is
+// ---- verdicts: the truth, and whether the prediction agrees
 
 std::optional<Verdict> judge_choice(const AppState& scope, const Prediction& prediction, const Expectation& guess) {
   Verdict verdict;
   for (std::size_t i = 0; i < prediction.options.size(); ++i) {
     if (!holds(scope, prediction.options[i].right)) continue;
-    if (verdict.truth.option >= 0) return {};  // two cannot be right
+    if (verdict.truth.option >= 0) return {};  // two options cannot be right
     verdict.truth.option = static_cast<int>(i);
   }
   if (verdict.truth.option < 0) return {};
@@ -352,7 +351,7 @@ std::optional<Verdict> judge_number(const AppState& scope, const Prediction& pre
   return verdict;
 }
 
-// Of every option; empty: one is not to be had.
+// One value per option; empty: one is not available.
 std::vector<double> option_values(const AppState& scope, const Prediction& prediction) {
   std::vector<double> values;
   for (const Option& option : prediction.options)
@@ -387,7 +386,7 @@ std::optional<Verdict> judge_curve(const AppState& scope, const Prediction& pred
 
 }  // namespace
 
-// ---- what can be done
+// ---- actions
 
 void open_lessons(AppState& scope) {
   scope.lessons.open = true;
@@ -398,7 +397,7 @@ void begin_lesson(AppState& scope, std::size_t index) {
   if (!has_run(scope) || lessons.returning) return;
   if (!lessons.reader) lessons.reader = taken_state(scope);
   lessons.open = true;
-  if (lessons.lesson != index) lessons.own_run = 0;  // the last one's
+  if (lessons.lesson != index) lessons.own_run = 0;  // belongs to the previous lesson
   lessons.lesson = index;
   lessons.expressions = expressions_of(open_lesson(scope));
   restart(scope);
@@ -483,7 +482,7 @@ void settle_lesson(AppState& scope) {
   if (holds(scope, lesson.steps[step].until)) write_down(scope, lesson.steps[step].name);
 }
 
-// ---- what came of it
+// ---- results
 
 std::size_t next_step(const AppState& scope) {
   const std::vector<LessonStep>& steps = open_lesson(scope).steps;
@@ -511,7 +510,7 @@ bool holds(const AppState& scope, const std::vector<Condition>& conditions) {
 
 namespace {
 
-// French has a blank before some signs, and no line may begin with one of them.
+// French puts a space before some punctuation marks; makes it non-breaking so that none of them starts a line.
 std::string with_signs_kept(std::string text) {
   constexpr std::string_view blank = "\u00A0";
   for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + 1)) {

@@ -1,4 +1,5 @@
-// Lessons beside the window: which is open, how far the reader is in each, and what was the reader's own before.
+// Lessons next to the window: the open lesson, the reader's progress in each, and the reader's own state before the
+// lesson.
 #pragma once
 
 #include <cstdint>
@@ -17,107 +18,107 @@ namespace attnscope {
 
 struct AppState;
 
-// What the reader expects; of the kind that the lesson asks for.
+// The reader's prediction; which member is used depends on the lesson's kind of prediction.
 struct Expectation {
   bool made = false;
   int option = -1;
   std::string word;
   double number = 0;
-  std::vector<int> order;     // of all options
-  std::vector<double> curve;  // a value an option
+  std::vector<int> order;     // a permutation of all options
+  std::vector<double> curve;  // one value per option
 };
 
 struct LessonProgress {
   LessonPart part = LessonPart::question;
   Expectation guess;
-  std::map<std::string, std::map<std::string, Value>> moments;  // by name; by expression_text
+  std::map<std::string, std::map<std::string, Value>> moments;  // by name, then by expression_text
 };
 
-// What a lesson changes for its own purposes, as it was before.
+// The reader's state that a lesson replaces, saved to be restored.
 struct ReadersState {
   std::uint64_t run = 0;
-  std::string folder;  // of the run; empty: it came from none
+  std::string folder;  // of the run; empty: it has no folder
   const Workspace* workspace = nullptr;
   Density density = Density::everything;
   bool setup_open = true, curves_open = true;
   std::string sentence, reference;
   Config edited;
   Views views;
-  Shown past;  // the recorded frame that was shown
+  Shown past;  // the recorded frame on display
   UndoHistory undo;
 };
 
 struct LessonsView {
-  bool open = false;                               // the page, or the list of lessons
-  std::optional<std::size_t> lesson;               // of Facts::lessons; none: the list
-  std::map<std::string, LessonProgress> progress;  // by the lesson's name
-  std::optional<ReadersState> reader;              // while a lesson is open, and until the reader's run is back
-  bool returning = false;                          // to that run
-  std::uint64_t own_run = 0;                       // that was made for the lesson; 0: it has none
-  std::uint64_t run_wanted = 0;                    // the run that was open when another was asked for; 0: none was
+  bool open = false;                               // shows the page, or the list of lessons
+  std::optional<std::size_t> lesson;               // index into Facts::lessons; nullopt: the list
+  std::map<std::string, LessonProgress> progress;  // keyed by the lesson's name
+  std::optional<ReadersState> reader;              // set while a lesson is open, and until the reader's run is restored
+  bool returning = false;                          // to the reader's run
+  std::uint64_t own_run = 0;                       // the run created for the lesson; 0: none
+  std::uint64_t run_wanted = 0;                    // the run that was open when another was requested; 0: none was
 
-  std::vector<Expression> expressions;  // of the lesson
-  std::string query;                    // to be chosen once its piece is known
-  std::optional<std::size_t> step;      // that was brought forward last
-  std::uint64_t sets = 0;               // of views begun so far
-  std::uint64_t set = 0;                // the present one; 0: the reader's
+  std::vector<Expression> expressions;  // the lesson's expressions
+  std::string query;                    // selected once its token is known
+  std::optional<std::size_t> step;      // the step whose view was opened last
+  std::uint64_t sets = 0;               // number of sets of views created so far
+  std::uint64_t set = 0;                // the current set of views; 0: the reader's
 };
 
-// ---- what can be done
+// ---- actions
 
-void open_lessons(AppState& scope);                     // the list, or the page that was open
-void begin_lesson(AppState& scope, std::size_t index);  // at the part where it was left
-void leave_lesson(AppState& scope);                     // gives the reader's own state back
+void open_lessons(AppState& scope);                     // opens the list, or the page that was open
+void begin_lesson(AppState& scope, std::size_t index);  // continues at the part where it was left
+void leave_lesson(AppState& scope);                     // restores the reader's state
 void restart_lesson(AppState& scope);
 void show_part(AppState& scope, LessonPart part);
 void move_part(AppState& scope, int by);
-void do_step(AppState& scope, std::size_t step);  // for a reader who asks
+void do_step(AppState& scope, std::size_t step);  // performs the step for the reader
 
 bool in_lesson(const AppState& scope);
 const Lesson& open_lesson(const AppState& scope);  // there must be one
-LessonProgress& lesson_progress(AppState& scope);  // of it
+LessonProgress& lesson_progress(AppState& scope);  // progress of the open lesson
 const LessonProgress& lesson_progress(const AppState& scope);
 
-// The run that was asked for did not come: what was to be done is done with the present one.
+// Handles that the requested run could not be opened: continues with the present one.
 void give_up_run(AppState& scope);
 
-// What is to be remembered from launch to launch: the reader's own, not the lesson's.
+// The layout to save between launches: the reader's own, not the lesson's.
 Layout readers_layout(const AppState& scope);
 
-// Looks whether a step was done, once a frame after everything was drawn.
+// Checks whether a step was done; call once per frame, after everything was drawn.
 void settle_lesson(AppState& scope);
 
-// ---- what came of it
+// ---- results
 
-// The first step that is not done; as many as there are: all are.
+// The first step that is not done; the number of steps if all are done.
 std::size_t next_step(const AppState& scope);
 
 std::optional<Value> value_of(const AppState& scope, const Expression& expression);
 bool holds(const AppState& scope, const std::vector<Condition>& conditions);
 
-// With its expressions computed; those that are not to be had yet as "…".
+// Replaces the expressions in a text by their values; "…" if not available yet.
 std::string filled(const AppState& scope, const std::string& text);
 
-// The same of the words in the window's language, its signs kept from the beginnings of lines.
+// Same for text in the window's language, with punctuation kept off the starts of lines.
 std::string in_language(const AppState& scope, const Words& words);
 
 struct Verdict {
   bool right = false;
-  Expectation truth;  // in the terms of the prediction
+  Expectation truth;  // in the same form as the prediction
 };
-std::optional<Verdict> verdict_of(const AppState& scope);  // none: not to be told yet
+std::optional<Verdict> verdict_of(const AppState& scope);  // nullopt: not known yet
 
-// What is lit in this frame: anchors.
+// The anchors highlighted in this frame.
 std::vector<std::string> lit_anchors(const AppState& scope);
 
-// ---- in the language of the lessons
+// ---- text in the lessons' language
 
 const char* part_title(const AppState& scope, LessonPart part);
 
-// What was predicted, or is true, in words; empty of a curve.
+// The prediction or the truth in words; empty for a curve.
 std::string guess_text(const AppState& scope, const Prediction& prediction, const Expectation& guess);
 
-// "You predicted", "As you predicted.", "Not as you predicted.", "It is"
+// "You predicted", "As you predicted.", "Not what you predicted.", "It is"
 struct VerdictWords {
   const char* yours;
   const char* right;
@@ -126,7 +127,7 @@ struct VerdictWords {
 };
 VerdictWords verdict_words(const AppState& scope);
 
-// At the cursor, filling what is left of the window.
+// Draws at the cursor and fills the rest of the window.
 void draw_lesson_page(AppState& scope, const Skin& skin);
 
 }  // namespace attnscope

@@ -18,7 +18,7 @@
 namespace attnscope {
 namespace {
 
-// In the order of OverrideKind.
+// Same order as OverrideKind.
 constexpr std::array help_texts = {
     mark("This head is ablated: its contribution to W_O is zero. Click to show the head."),
     mark("This layer passes its input on unchanged. Click to show it."),
@@ -43,7 +43,7 @@ void show_head(AppState& scope, const HeadPlace& place) {
   select(scope.views.of<AttentionView>(), place);
 }
 
-// Goes where it can be seen.
+// Opens the view that shows the override.
 void show(AppState& scope, const Override& override_text) {
   AttentionView& view = scope.views.of<AttentionView>();
   switch (override_text.kind) {
@@ -100,7 +100,7 @@ std::string label_of(const Override& override_text, const Skin& skin) {
   return shortened(skin.fonts.ui, override_text.text, skin.px(260));
 }
 
-// Narrow, so that one has room in the line of tabs.
+// Narrow, so that a chip fits into the line of tabs.
 ImVec2 chip_padding(const Skin& skin) {
   return {skin.px(3), ImGui::GetStyle().FramePadding.y};
 }

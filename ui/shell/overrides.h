@@ -1,4 +1,5 @@
-// The bar of all in which what is shown is not the plain model, and the one place that takes it back.
+// The bar that lists how the model on display differs from the unmodified one, and the code that clears these
+// overrides.
 #pragma once
 
 #include "base/skin.h"
@@ -13,17 +14,18 @@ void take_back(AppState& scope, const Override& override_text);
 
 void back_to_plain_model(AppState& scope);
 
-// What was chosen by places in the sentence or its output, when it is another one; and by places in its output alone.
+// Clears what depends on positions in the sentence or its output when it changes; and what depends only on the
+// output's.
 void let_go_of_places(AppState& scope);
 void let_go_of_output(AppState& scope);
 
-// How its last button is labelled.
+// The form of its last button's label.
 enum class OverridesLabel { full, brief };
 
-// The bar's, in one line; 0 while the plain model is shown, and there is no bar.
+// Width of the bar in one line; 0 while the unmodified model is shown and there is no bar.
 float overrides_width(const AppState& scope, OverridesLabel label, const Skin& skin);
 
-// At the cursor, in as many lines as it needs.
+// Draws the bar at the cursor, in as many lines as needed.
 void draw_overrides(AppState& scope, OverridesLabel label, const Skin& skin);
 
 }  // namespace attnscope

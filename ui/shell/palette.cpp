@@ -28,7 +28,7 @@ namespace {
 constexpr const char* palette_popup = "palette";
 constexpr int visible_rows = 12;
 
-// ---- what there is
+// ---- entries
 
 const char* menu_title(const Action& action) {
   if (!action.place.menu) return action.things.empty() ? tr("Keys") : tr("Right click");
@@ -116,7 +116,7 @@ void add_lessons(std::vector<PaletteEntry>& entries, const AppState& scope) {
   }
 }
 
-// ---- finding
+// ---- search
 
 bool begins_word(const std::string& text, const std::string& word) {
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
@@ -124,7 +124,7 @@ bool begins_word(const std::string& text, const std::string& word) {
   return false;
 }
 
-// 0: the word is nowhere in it.
+// 0: no match for the word.
 int score_of(const PaletteEntry& entry, const std::string& word) {
   const std::string title = folded(entry.title);
   if (begins_word(title, word)) return 4;
@@ -133,7 +133,7 @@ int score_of(const PaletteEntry& entry, const std::string& word) {
   return folded(entry.help).find(word) != std::string::npos ? 1 : 0;
 }
 
-// 0: a word is not in it.
+// 0: at least one word does not match.
 int score_of(const PaletteEntry& entry, const std::vector<std::string>& words) {
   int sum = 0;
   for (const std::string& word : words) {
@@ -146,13 +146,13 @@ int score_of(const PaletteEntry& entry, const std::vector<std::string>& words) {
 
 // ---- the popup
 
-// Dear ImGui keeps the arrows from moving the focus while a field takes them for its history.
+// While a field handles history callbacks, Dear ImGui does not move the focus with the arrow keys.
 int on_history(ImGuiInputTextCallbackData* data) {
   static_cast<Palette*>(data->UserData)->chosen += data->EventKey == ImGuiKey_UpArrow ? -1 : 1;
   return 0;
 }
 
-// True when it was clicked.
+// Returns true if clicked.
 bool draw_entry(const PaletteEntry& entry, int row, bool chosen, const Skin& skin) {
   ImGui::PushID(row);
   ImGui::BeginDisabled(!entry.applies);
@@ -179,7 +179,7 @@ bool draw_entry(const PaletteEntry& entry, int row, bool chosen, const Skin& ski
   return clicked;
 }
 
-// The one that was clicked or is chosen when Enter is pressed; none: null.
+// Returns the entry that was clicked or confirmed with Enter; null: none.
 const PaletteEntry* draw_list(Palette& palette, const std::vector<PaletteEntry>& found, bool entered,
                               const Skin& skin) {
   const auto last = static_cast<int>(found.size()) - 1;

@@ -1,4 +1,4 @@
-// Ctrl+P: everything that can be seen or done, found by typing a few letters of it.
+// The command palette (Ctrl+P): fuzzy search over everything that can be shown or done.
 #pragma once
 
 #include <functional>
@@ -20,18 +20,18 @@ struct PaletteEntry {
   std::function<void(AppState&)> act;
 };
 
-// What the open palette remembers from frame to frame.
+// State of the open palette that persists between frames.
 struct Palette {
-  bool asked = false;  // to be opened
+  bool asked = false;  // request: open it
   std::string typed;
-  int chosen = 0;  // which of those found
+  int chosen = 0;  // index into the matches
 };
 
-// Every action, workspace and view, setting, corpus, preset and term of the glossary.
+// Every action, workspace, view, setting, corpus, preset and glossary term.
 std::vector<PaletteEntry> palette_entries(const AppState& scope);
 
-// Those that have every word typed, whatever its case: where a word of the title begins with it first, then those whose
-// title has it, then the rest. Nothing typed: all, in their order.
+// Entries that contain every typed word, ignoring case. Entries with a title word that starts with a typed word come
+// first, then those with a match in the title, then the rest. Without a query, all entries in order.
 std::vector<PaletteEntry> found_in(const std::vector<PaletteEntry>& entries, const std::string& typed);
 
 void draw_palette(AppState& scope, const Skin& skin);

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t most_points = 20'000;  // a lesson's worth; then the oldest line goes
+constexpr std::size_t most_points = 20'000;  // enough for a lesson; beyond it the oldest line is dropped
 
 std::size_t points_of(const Pen& pen) {
   std::size_t points = 0;
@@ -28,7 +28,7 @@ void follow_mouse(Pen& pen, ImVec2 size) {
   if (points_of(pen) > most_points && pen.lines.size() > 1) pen.lines.erase(pen.lines.begin());
 }
 
-// A window without a face, in front of all others, that gets the mouse instead of them.
+// An invisible window in front of all others that captures the mouse.
 void take_mouse(Pen& pen, ImVec2 size) {
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(size);
@@ -47,7 +47,7 @@ void take_mouse(Pen& pen, ImVec2 size) {
 
 void toggle_pen(AppState& scope) {
   scope.pen.held = !scope.pen.held;
-  if (!scope.pen.held) scope.focus_workspace = true;  // which the paper took
+  if (!scope.pen.held) scope.focus_workspace = true;  // it was taken by the pen's window
 }
 
 void wipe(AppState& scope) {

@@ -1,4 +1,4 @@
-// A pen for whoever shows the window to others: lines over everything, until they are wiped.
+// A pen for presenters: lines over everything, until they are wiped.
 #pragma once
 
 #include <imgui.h>
@@ -12,16 +12,16 @@ namespace attnscope {
 struct AppState;
 
 struct Pen {
-  bool held = false;                       // the mouse draws, and reaches nothing beneath
-  std::vector<std::vector<ImVec2>> lines;  // each point a share of the window's width and height
+  bool held = false;                       // the mouse draws and does not reach anything below
+  std::vector<std::vector<ImVec2>> lines;  // each point as a fraction of the window's width and height
 };
 
 void toggle_pen(AppState& scope);
 
-// Lays the pen down too.
+// Erases all lines and puts the pen away.
 void wipe(AppState& scope);
 
-// Over all else that is drawn in the frame; while it is held, what it does.
+// Draws the lines over everything else in the frame, and handles the mouse while the pen is held.
 void draw_pen(AppState& scope, const Skin& skin);
 
 }  // namespace attnscope

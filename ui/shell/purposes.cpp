@@ -22,19 +22,19 @@
 namespace attnscope {
 namespace {
 
-namespace fs = std::filesystem;  // paths as text alone
+namespace fs = std::filesystem;  // used only for path arithmetic
 
 struct Row {
   Purpose purpose;
   FileChoice choice;
   void (*take)(AppState&, const std::string& path, bool replace);
   bool (*applies)(const AppState&) = nullptr;          // null: always
-  const char* extension = "";                          // of what is written
-  std::string (*proposes)(const AppState&) = nullptr;  // a name to begin with, without the extension; what is proposed
-                                                       // is made, and asks before it replaces what is there
+  const char* extension = "";                          // of the written file
+  std::string (*proposes)(const AppState&) = nullptr;  // suggested name without extension; if set, a new file is
+                                                       // created, after confirmation if it exists
 };
 
-// One that was kept by itself goes on where it lies.
+// An autosave continues in its own folder.
 void open_run(AppState& scope, const std::string& path, bool) {
   const bool kept = std::ranges::find(scope.autosaves, path, &Autosave::path) != scope.autosaves.end();
   scope.commands.push_back(OpenRun{.path = path, .go_on = kept});
@@ -62,7 +62,7 @@ void read_view(AppState& scope, const std::string& path, bool) {
   scope.commands.emplace_back(ReadFile{path, most_view_bytes});
 }
 
-// The same question as after dropping it.
+// Asks the same question as after dropping the file.
 void open_corpus(AppState& scope, const std::string& path, bool) {
   scope.dropped_file = path;
 }

@@ -1,4 +1,4 @@
-// What files and folders are chosen for.
+// The purposes for which files and folders are chosen.
 #pragma once
 
 #include "base/skin.h"
@@ -8,10 +8,10 @@ namespace attnscope {
 
 bool can_choose(const AppState& scope, Purpose purpose);
 
-// Asks which one; nothing if it cannot be done now.
+// Opens the file browser for that purpose; does nothing if it is unavailable.
 void choose(AppState& scope, Purpose purpose);
 
-// The file browser, and the question whether what is there is to be replaced.
+// Draws the file browser, and the question whether to replace an existing file.
 void draw_choosing(AppState& scope, const Skin& skin);
 
 }  // namespace attnscope

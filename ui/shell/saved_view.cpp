@@ -21,16 +21,16 @@
 namespace attnscope {
 namespace {
 
-namespace fs = std::filesystem;  // paths as text alone
+namespace fs = std::filesystem;  // used only for path arithmetic
 using Json = nlohmann::ordered_json;
 
 constexpr int version = 1;
-constexpr std::array<std::string_view, 3> pictures = {"matrix", "lines", "both"};  // in the order of HeadPicture
+constexpr std::array<std::string_view, 3> pictures = {"matrix", "lines", "both"};  // same order as HeadPicture
 constexpr std::size_t longest_text = 10'000;                                       // bytes
 constexpr std::size_t most_changes = 10'000;
-constexpr int most_index = 100'000;  // of pieces
+constexpr int most_index = 100'000;  // in tokens
 
-// ---- written
+// ---- writing
 
 std::string text_of(const HeadPlace& place) {
   return fmt::format("{} {} {}", part_name(place.part), place.layer + 1, place.head + 1);
@@ -58,7 +58,7 @@ Json json_of(const Interventions& changes) {
   return json;
 }
 
-// ---- read
+// ---- reading
 
 [[noreturn]] void refuse(const std::string& key, const nlohmann::json& value, const std::string& allowed) {
   std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -66,7 +66,7 @@ Json json_of(const Interventions& changes) {
   throw std::invalid_argument(fmt::format("\"{}\" is {}, allowed: {}", key, text, allowed));
 }
 
-// One object, whose fields are taken one by one; any other is refused.
+// Reads an object field by field and rejects unknown fields.
 class Fields {
  public:
   Fields(const nlohmann::json& json, std::string inside) : json_(json), inside_(std::move(inside)) {
@@ -105,7 +105,7 @@ class Fields {
     number(key, value.emplace(), low, high);
   }
 
-  // One of the names, by its place.
+  // Returns the enum value at the index of the given name.
   template <typename Enum>
   void choice(const char* key, Enum& value, std::span<const std::string_view> names) {
     const nlohmann::json* field = take(key);
@@ -253,11 +253,11 @@ SavedView view_in(const nlohmann::json& json) {
   return view;
 }
 
-// ---- the window's
+// ---- in the window
 
-// What the run is found by: the folder that it is saved in, or was opened from.
+// The path that identifies the run: the folder it is saved in, or was opened from.
 std::string place_of_run(const AppState& scope) {
-  // Of two runs that are compared, saved_to is the comparison's.
+  // In a comparison, saved_to belongs to the comparison.
   const std::string& folder = scope.saved_to.empty() || scope.other ? scope.run.folder : scope.saved_to;
   if (folder.empty()) return folder;
   return folder == scope.facts.shipped_run ? std::string(shipped_run_name) : fs::absolute(folder).string();
@@ -282,7 +282,7 @@ SavedView seen_now(const AppState& scope) {
                  .interventions = attention.interventions};
   if (const Snapshot* past = scope.timeline.past.snapshot.get()) view.step = past->step;
   if (workspace.views) view.view = workspace.views()[workspace.shown(scope.views)].name;
-  // As it begins, the layer is the last, whichever that is.
+  // The layer defaults to the last one of the model.
   if (const Snapshot* inspection = scope.complete.snapshot.get())
     view.head = selection_in(attention, *inspection).place;
   return view;
@@ -382,7 +382,7 @@ void receive(AppState& scope, const FileRead& read) {
 
 void settle_saved_view(AppState& scope) {
   if (!scope.opening_view) return;
-  // A lesson that was open first gives the reader's own run back.
+  // An open lesson restores the reader's run first.
   if (scope.lessons.reader) {
     if (scope.run.folder != scope.opening_view->folder) scope.opening_view->run_before = scope.run.run;
     return;

@@ -18,15 +18,15 @@ namespace attnscope {
 namespace {
 
 void put_first(std::vector<std::string>& recent, const std::string& text, std::size_t most) {
-  const std::string first = text;  // which may be one of them
+  const std::string first = text;  // may alias an element of the list
   std::erase(recent, first);
   recent.insert(recent.begin(), first);
   if (recent.size() > most) recent.resize(most);
 }
 
-// ---- runs that were kept
+// ---- autosaves
 
-// What was found kept when the window opened, once.
+// Offers the autosave found at startup, once.
 void offer_autosave(AppState& scope) {
   const auto newest = std::ranges::find_if(scope.autosaves, [](const Autosave& run) { return run.step > 0; });
   if (newest == scope.autosaves.end() || newest->path == scope.layout.offered_run || has_run(scope)) return;
@@ -39,7 +39,7 @@ void offer_autosave(AppState& scope) {
                  OpenRun{.path = newest->path, .go_on = true}};
 }
 
-// A run that was trained has made way for the present one.
+// Offers the trained run that the present one replaced.
 void offer_run_before(AppState& scope, std::int64_t steps) {
   std::erase_if(scope.toasts, [](const Toast& toast) { return toast.offer && !toast.stays; });
   if (!scope.run.before || steps == 0) return;
@@ -62,7 +62,7 @@ void offer_way_back(AppState& scope, const Diverged& diverged) {
                  OpenRun{.path = diverged.saved->path, .go_on = true, .discard_unsaved = true, .rate_factor = 0.5}};
 }
 
-// ---- what the session reported
+// ---- events of the session
 
 struct Receiver {
   AppState& scope;
@@ -103,19 +103,19 @@ struct Receiver {
     scope.progress.reset();
     const std::int64_t steps_before = has_run(scope) ? scope.status.step : 0;
     scope.curves = {};
-    scope.history = History(std::exchange(opened.pinned, {}));  // which lets go of a frame when it is dropped
+    scope.history = History(std::exchange(opened.pinned, {}));  // moved, so that the history frees the frames it drops
     for (const MetricPoint& point : std::exchange(opened.metrics, {})) (*this)(point);
     scope.status.step = opened.step;
     scope.edited = opened.config;
     warn(opened.warnings);
     const bool other_kind = scope.run.config.model.is_language_model() != opened.config.model.is_language_model();
     if (other_kind)
-      scope.views.of<DecodingView>().time_step = -1;  // a prompt is passed over, a translation seen from its first step
+      scope.views.of<DecodingView>().time_step = -1;  // skip the prompt; show a translation from its first step
     const std::uint64_t before = scope.run.run;
     scope.run = std::move(opened);
     let_go_of_output(scope);
     take_reference();
-    scope.saved_to = scope.run.saved_to;  // another run must not silently take the place of the one saved there
+    scope.saved_to = scope.run.saved_to;  // another run must not silently overwrite the one saved there
     if (!scope.run.folder.empty() && !scope.run.autosaved) remember_run(scope, scope.run.folder);
     receive_in_undo(scope, before);
     offer_run_before(scope, steps_before);
@@ -129,7 +129,7 @@ struct Receiver {
     scope.run.examples = std::move(read.examples);
     warn(read.warnings);
     take_reference();
-    probe_sentence(scope);  // again: which words were never seen is known now
+    probe_sentence(scope);  // again, because unseen words are known now
   }
 
   void operator()(const SentencePinned& pinned) {
@@ -163,7 +163,7 @@ struct Receiver {
   void warn(const std::vector<std::string>& warnings) {
     for (const std::string& warning : warnings) notify(scope, Severity::warning, warning);
   }
-  // Of the sentence, if it is one of the corpus' examples.
+  // Sets the reference if the sentence is one of the corpus's examples.
   void take_reference() {
     if (const Example* example = example_of(scope)) scope.reference = example->target;
   }
@@ -214,14 +214,14 @@ void ask_for_inspection(AppState& scope) {
 }
 
 void probe_sentence(AppState& scope) {
-  // Only the newest is answered, so an older one that has not left yet need not go at all.
+  // Only the newest Probe is answered, so older ones that are still queued are dropped.
   std::erase_if(scope.commands, [](const Command& command) { return std::holds_alternative<Probe>(command); });
   scope.asked = wanted_probe(scope);
   ++scope.asked.request;
   scope.commands.push_back(scope.asked);
 }
 
-// ---- what the session reported
+// ---- events of the session
 
 void receive(AppState& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot,
              std::shared_ptr<const Snapshot> of_other) {

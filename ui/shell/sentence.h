@@ -1,4 +1,4 @@
-// The sentence that is looked at, and what is asked of the model about it.
+// The current sentence, and the probes of the model with it.
 #pragma once
 
 #include <memory>
@@ -9,32 +9,32 @@
 
 namespace attnscope {
 
-// Replaces the sentence and asks for a look at it. What was chosen by places in the old one is let go; the reference is
-// the corpus's, where the sentence is one of its examples.
+// Replaces the sentence and requests a forward pass. Clears selections by position in the old sentence. Sets the
+// reference from the corpus if the sentence is one of its examples.
 void set_sentence(AppState& scope, std::string text);
 
-// Puts the sentence at the head of the recent ones.
+// Moves the sentence to the front of the recent ones.
 void remember_sentence(AppState& scope);
 
-// The same of a run's folder.
+// Same for a run's folder.
 void remember_run(AppState& scope, const std::string& folder);
 
-// The corpus's example that the present sentence is; null when it is none.
+// The corpus example equal to the current sentence; null if there is none.
 const Example* example_of(const AppState& scope);
 
-// The look that the window needs now: of the sentence, and with what the open workspace shows.
+// The Probe that the window needs now: the sentence, with the options that the open workspace needs.
 Probe wanted_probe(const AppState& scope);
 
-// Asks for that look if it is another than the one asked for last; once a frame.
+// Requests that Probe if it differs from the last one requested; once per frame.
 void ask_for_inspection(AppState& scope);
 
-// Asks for it anew: the model is another one.
+// Requests it again because the model changed.
 void probe_sentence(AppState& scope);
 
-// ---- what the session reported
+// ---- events of the session
 
-// A null snapshot leaves the present one. A new run replaces configuration and curves and is asked to look at the
-// sentence. `of_other` is the newest of the run that the present one is compared with.
+// Handles events. A null snapshot keeps the present one. A new run replaces configuration and curves and is probed with
+// the sentence. `of_other` is the newest snapshot of the run compared with.
 void receive(AppState& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot,
              std::shared_ptr<const Snapshot> of_other = nullptr);
 

@@ -20,7 +20,7 @@
 namespace attnscope {
 namespace {
 
-// Clicks in the list replace the sentence.
+// A click in the list replaces the sentence.
 void draw_choice(AppState& scope, const std::string& sentence, const std::string& shown) {
   if (!selectable_text(shown, sentence == scope.layout.sentence)) return;
   set_sentence(scope, sentence);
@@ -47,7 +47,7 @@ void draw_sentence_list(AppState& scope, const Skin& skin) {
                 example.target.empty() ? example.source : fmt::format("{}  →  {}", example.source, example.target));
     ImGui::PopID();
   }
-  // A copy: choosing one reorders them.
+  // A copy, because a choice reorders them.
   const std::vector<std::string> recent = scope.layout.recent;
   if (!recent.empty()) draw_list_heading(tr("Recent sentences"), skin);
   for (const std::string& sentence : recent) {
@@ -63,7 +63,7 @@ void draw_sentence_list(AppState& scope, const Skin& skin) {
   ImGui::EndPopup();
 }
 
-// Lit while the sentence is pinned.
+// Highlighted while the sentence is pinned.
 void draw_pin(AppState& scope, const Skin& skin) {
   const Theme& theme = skin.theme;
   const bool pinned = is_pinned(scope);
@@ -72,8 +72,8 @@ void draw_pin(AppState& scope, const Skin& skin) {
   ImGui::PopStyleColor();
 }
 
-// On a projector, over the field that was drawn last and cannot hold it all: the end of the sentence, whose words make
-// the difference.
+// On a projector, draws the end of a sentence too long for its field over the last item, because the distinguishing
+// words are there.
 void draw_end_of_sentence(const std::string& sentence, const Skin& skin) {
   const ImGuiStyle& style = ImGui::GetStyle();
   const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
@@ -104,13 +104,13 @@ void draw_input(AppState& scope, float width, const Skin& skin) {
                                     ImGuiInputTextFlags_EnterReturnsTrue);
   }();
   draw_end_of_sentence(text, skin);
-  // Every view has followed what was typed: Escape leaves the field, and Dear ImGui's return to the text before it is
-  // not wanted.
+  // All views follow the text while it is typed, so Escape leaves the field without Dear ImGui's revert to the previous
+  // text.
   const bool left = ImGui::IsItemDeactivated() && key_pressed(Key::escape);
   if (!left && text != scope.layout.sentence) set_sentence(scope, std::move(text));
   if (committed) {
     remember_sentence(scope);
-    scope.focus_workspace = true;  // the arrow keys are for looking around next
+    scope.focus_workspace = true;  // the arrow keys navigate the workspace next
   }
   help_tooltip(tr("The sentence shown in every view. It is re-evaluated on each keystroke, even during training."),
                skin);
@@ -148,12 +148,12 @@ void draw_output(const AppState& scope, const Skin& skin) {
                skin);
 }
 
-// One row of chips with their numbers beneath.
+// Height of one row of chips with IDs below.
 float tokens_height(const Skin& skin) {
   return font_size(skin.fonts.mono) + font_size(skin.fonts.mono_small) + skin.px(10);
 }
 
-// A word that training has not seen, and what it may have been meant to be.
+// A word that does not occur in the training data, with suggested replacements.
 void draw_unseen(AppState& scope, const Snapshot& snapshot, const Skin& skin) {
   const WithFont font(skin.fonts.small);
   const UnseenWord& word = first_to_mend(snapshot.unseen);
@@ -169,7 +169,7 @@ void draw_unseen(AppState& scope, const Snapshot& snapshot, const Skin& skin) {
   ImGui::SameLine(0, skin.px(8));
 }
 
-// Why not all that was typed is looked at.
+// The reason why the input was truncated.
 std::string cut_note(const ModelConfig& model) {
   if (longest_inspection(model) < model.max_length)
     return trf("The sentence is truncated: attention maps for model.max_length tokens would take more than {} MiB.",
@@ -211,7 +211,7 @@ void draw_sentence_bar(AppState& scope, const Skin& skin) {
   const float width = ImGui::GetContentRegionAvail().x;
   const bool simple = scope.layout.density == Density::simple;
   const bool is_shown_large = simple && scope.layout.workspace == find_workspace("glance");
-  // On a projector a line each: the words that make the difference stand at their ends.
+  // One line each on a projector, because the distinguishing words are at the ends.
   draw_input(scope, is_shown_large || skin.presentation ? width : width * 0.56F, skin);
   if (is_shown_large) return;
   if (!skin.presentation) ImGui::SameLine(0, skin.px(14));

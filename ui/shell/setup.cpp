@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-// What is changed first; the other fields are there at Density::everything.
+// The most frequently changed fields; the others are shown at Density::everything.
 constexpr std::array<std::string_view, 17> basic_fields = {
     "corpus.source",
     "corpus.target",
@@ -54,7 +54,7 @@ bool is_builtin(const Facts& facts, const std::string& name) {
   return std::ranges::find(facts.corpora, name, &BuiltinCorpus::name) != facts.corpora.end();
 }
 
-// The last part of a path, which is what fits into the column.
+// The last component of a path, which fits into the column.
 std::string file_name(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
@@ -81,7 +81,7 @@ bool draw_corpus_combo(AppState& scope, const Skin& skin) {
   return changed;
 }
 
-// A path longer than its field is shown by its end, until it is edited.
+// Shows the end of a path longer than its field, until it is edited.
 void show_end(const std::string& path, const Skin& skin) {
   const ImVec2 low = ImGui::GetItemRectMin();
   const ImVec2 high = ImGui::GetItemRectMax();
@@ -98,7 +98,7 @@ void show_end(const std::string& path, const Skin& skin) {
 
 bool draw_path(AppState& scope, const ConfigField& field, std::string& path, Purpose purpose, const Skin& skin) {
   const float button = ImGui::GetFrameHeight();
-  ImGui::BeginGroup();  // one thing to point at
+  ImGui::BeginGroup();  // one hover target
   ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - button - skin.px(4));
   const std::string id = fmt::format("##{}", field.key);
   const bool changed = ImGui::InputTextWithHint(id.c_str(), tr("none"), &path);
@@ -109,7 +109,7 @@ bool draw_path(AppState& scope, const ConfigField& field, std::string& path, Pur
   return changed;
 }
 
-// Of a run; the action "Begin with these weights" fills it in.
+// Path of a run; set by the action "Initialize from these weights".
 bool draw_origin(std::string& path, const Skin& skin) {
   const bool changed = ImGui::InputTextWithHint("##model.from", tr("random weights"), &path);
   show_end(path, skin);
@@ -136,13 +136,13 @@ bool draw_choices(const AppState& scope, const ConfigField& field, std::string& 
 
 bool draw_integer(const ConfigField& field, std::int64_t& value) {
   const std::int64_t step = 1;
-  const bool small = field.limits.max <= 256;  // worth clicking up and down
+  const bool small = field.limits.max <= 256;  // small enough for step buttons
   return ImGui::InputScalar(fmt::format("##{}", field.key).c_str(), ImGuiDataType_S64, &value, small ? &step : nullptr);
 }
 
 bool draw_real(const ConfigField& field, double& value) {
   const bool wide =
-      field.limits.min > 0 || field.limits.max > 1;  // rates and factors, where the size of a number counts
+      field.limits.min > 0 || field.limits.max > 1;  // rates and factors, which vary by orders of magnitude
   return ImGui::SliderScalar(fmt::format("##{}", field.key).c_str(), ImGuiDataType_Double, &value, &field.limits.min,
                              &field.limits.max, wide ? "%.4g" : "%.2f", wide ? ImGuiSliderFlags_Logarithmic : 0);
 }
@@ -173,13 +173,13 @@ std::string help_text(const ConfigField& field, const Config& config) {
                 field.limits.unit);
   }
   text += field.live ? tr("\nApplied immediately.") : tr("\nApplied on Reset.");
-  // A path is longer than the column is wide.
+  // A path may be wider than the column.
   const std::string value = field_text(config, field);
   if (value.find('/') != std::string::npos) text += "\n" + value;
   return text;
 }
 
-// The label, with a dot when the value waits for Reset.
+// Draws the label, with a dot while the value is pending until Reset.
 void draw_label(const ConfigField& field, const std::string& help, bool waits, float width, const Skin& skin) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   ImGui::AlignTextToFramePadding();
@@ -193,7 +193,7 @@ void draw_label(const ConfigField& field, const std::string& help, bool waits, f
                                               skin.theme.warning);
 }
 
-// As wide as the widest label, if that leaves the values enough.
+// Width of the widest label, limited to leave room for the values.
 float label_column(const Skin& skin) {
   float width = 0;
   for (const ConfigField& field : config_fields()) {
@@ -203,7 +203,7 @@ float label_column(const Skin& skin) {
   return std::min(width + skin.px(4), ImGui::GetContentRegionAvail().x * 0.55F);
 }
 
-// The preset that the values are those of; null when they are none's.
+// The preset with the present values; null: none.
 const Preset* present_preset(const Config& config) {
   for (const Preset& known : presets()) {
     if (with_preset(known, config.corpus) == config) return &known;
@@ -234,7 +234,7 @@ void draw_presets(Config& edited, float label_width, const Skin& skin) {
   ImGui::EndCombo();
 }
 
-// True when a live field was edited.
+// Returns true if a live field was edited.
 bool draw_field(AppState& scope, const ConfigField& field, const std::string& complaint, float label_width,
                 const Skin& skin) {
   const float left = ImGui::GetCursorPosX();
@@ -355,7 +355,7 @@ std::map<std::string_view, std::string> field_complaints(const Config& config) {
     }
   }
   if (!complaints.empty()) return complaints;
-  // Rules between fields: the message begins with the one to change.
+  // Errors that involve several fields: the message starts with the field to change.
   const std::string complaint = config_complaint(config);
   for (const ConfigField& field : config_fields()) {
     if (complaint.rfind(std::string(field.key) + " ", 0) == 0) complaints[field.key] = complaint;

@@ -33,7 +33,7 @@ constexpr float lesson_width = 380;
 
 constexpr SplitterOptions curves_edge = {.min = 200, .max = 900, .standard = 310, .column_is_right = true};
 
-// A tab without ImGui's tab bar, which keeps a selection of its own. True when clicked.
+// A tab without ImGui's tab bar, which manages its own selection. Returns true if clicked.
 bool draw_tab(const char* title, bool active, const std::string& help, const Skin& skin) {
   break_choices(title);
   ImGui::PushStyleColor(ImGuiCol_Button, 0);
@@ -50,7 +50,7 @@ bool draw_tab(const char* title, bool active, const std::string& help, const Ski
   return clicked;
 }
 
-// Between two groups.
+// Separator between two groups.
 void draw_group_edge(const Skin& skin) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float x = at.x + skin.px(3);
@@ -63,14 +63,14 @@ bool contains(std::span<const Workspace> group, const Workspace* workspace) {
   return workspace >= group.data() && workspace < group.data() + group.size();
 }
 
-// Whether the tabs of all workspaces stand in so wide a line.
+// True if the tabs of all workspaces fit into a line of that width.
 bool all_fit(float room, const Skin& skin) {
   float width = 0;
   for (const Workspace& workspace : workspaces()) width += button_width(tr(workspace.title)) + skin.px(2);
   return width + skin.px(8) * static_cast<float>(workspace_groups().size()) <= room;
 }
 
-// Where there is no room for all, a group that is not open is one tab, which opens its first workspace.
+// If not all tabs fit, an inactive group is one tab, which opens its first workspace.
 void draw_group(AppState& scope, std::span<const Workspace> group, bool spread, const Skin& skin) {
   const std::string key = chord_text(group_key(group.front()));
   if (!spread && group.size() > 1 && !contains(group, scope.layout.workspace)) {
@@ -87,7 +87,7 @@ void draw_group(AppState& scope, std::span<const Workspace> group, bool spread, 
   }
 }
 
-// Shows or hides a column, from the workspace's own line.
+// Draws the button that shows or hides a column, in the workspace's own line.
 void draw_column_toggle(AppState& scope, const char* label, const Action& action, const Skin& skin) {
   ImGui::PushStyleColor(ImGuiCol_Button, 0);
   ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
@@ -104,7 +104,7 @@ void draw_tabs(AppState& scope, const Skin& skin) {
     ImGui::SameLine(0, skin.px(6));
   }
   const float tabs = ImGui::GetContentRegionAvail().x - curves_width;
-  // Closer together before a group becomes one tab.
+  // Reduces the padding before a group collapses into one tab.
   const ImVec2 padding = ImGui::GetStyle().FramePadding;
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {all_fit(tabs, skin) ? padding.x : padding.x * 0.5F, padding.y});
   const bool spread = all_fit(tabs, skin);
@@ -130,7 +130,7 @@ void draw_tabs(AppState& scope, const Skin& skin) {
   if (full > 0 && !beside) draw_overrides(scope, OverridesLabel::full, skin);
 }
 
-// A click on the window's chrome must not take the arrow keys away from the workspace.
+// A click on the window's chrome must not take keyboard focus from the workspace.
 void return_focus_after_click(AppState& scope) {
   const bool popup = ImGui::IsPopupOpen(static_cast<const char*>(nullptr), ImGuiPopupFlags_AnyPopup);
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && ImGui::IsWindowFocused() && !popup &&
@@ -139,14 +139,14 @@ void return_focus_after_click(AppState& scope) {
   }
 }
 
-// What to say while there is nothing to look at.
+// The text shown while there is nothing to display.
 std::string waiting_text(const AppState& scope) {
   if (scope.progress) return tr(scope.progress->what.c_str()) + std::string("…");
   if (!has_run(scope)) return tr("Opening the run…  Or open another with File, Open run");
   return tr("Running the model on the sentence…");
 }
 
-// What the open workspace needs and has not; empty: nothing.
+// Names what the open workspace requires and lacks; empty: nothing.
 std::string what_is_missing(const AppState& scope) {
   const Workspace& workspace = *scope.layout.workspace;
   if (!workspace.needs.inspection) return "";
@@ -160,7 +160,7 @@ std::string what_is_missing(const AppState& scope) {
   return workspace.needs.present && is_recorded(*snapshot) ? recorded_note(maps.complete) : "";
 }
 
-// What a picture taken away is of: in the window it stands around the workspace.
+// The caption of an exported picture; in the window, this information is around the workspace.
 void draw_picture_caption(const AppState& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
   if (!snapshot) return;
@@ -175,19 +175,19 @@ void draw_picture_caption(const AppState& scope, const Skin& skin) {
   ImGui::Dummy({1, skin.px(4)});
 }
 
-// A frame around the last item, if the open lesson speaks of it.
+// Frames the last item if the open lesson refers to it.
 void light_item(const AppState& scope, std::string_view anchor, const Skin& skin) {
   const std::vector<std::string> lit = lit_anchors(scope);
   if (std::ranges::find(lit, anchor) == lit.end()) return;
   const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
-  const float gap = skin.px(3);  // so that it does not cross what is drawn at the edge
+  const float gap = skin.px(3);  // keeps the frame away from lines at the edge
   ImGui::GetWindowDrawList()->PushClipRectFullScreen();
   ImGui::GetWindowDrawList()->AddRect({low.x - gap, low.y - gap}, {high.x + gap, high.y + gap}, skin.theme.warning,
                                       skin.px(4), 0, skin.px(2));
   ImGui::GetWindowDrawList()->PopClipRect();
 }
 
-// A lesson's views are others than the reader's: their textures must not be taken for each other's.
+// A lesson's views are separate from the reader's; distinct IDs keep their textures apart.
 std::string workspace_id(const AppState& scope) {
   return scope.lessons.set == 0 ? "workspace" : fmt::format("workspace of lesson {}", scope.lessons.set);
 }
@@ -199,7 +199,7 @@ void draw_workspace(AppState& scope, TextureStore& textures, const Skin& skin) {
   light_item(scope, "tabs", skin);
   draw_comparison_bar(scope, skin);
   return_focus_after_click(scope);
-  // The focus would close a dialog that was opened meanwhile: it comes when that is closed.
+  // Taking the focus would close an open dialog, so it waits until that is closed.
   const bool waits = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
   if (scope.focus_workspace && !waits) ImGui::SetNextWindowFocus();
   scope.focus_workspace &= waits;
@@ -250,7 +250,7 @@ void draw_columns(AppState& scope, float height, TextureStore& textures, const S
   const bool lesson = scope.lessons.open;
   if (setup) draw_setup_column(scope, height, skin);
   const float edge = skin.px(splitter_width + 4);
-  // Page and curves give way when the window is too narrow for all.
+  // The lesson page and the curves shrink when the window is too narrow.
   const float room = ImGui::GetContentRegionAvail().x;
   const float page_width = lesson ? std::min(skin.px(lesson_width), room * 0.4F) + skin.px(10) : 0;
   const float curves_width = std::min(skin.px(layout.curves_width), (room - page_width) * 0.38F);

@@ -18,7 +18,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-// A box of the picture, in shares of it: 0…1 from left to right and from top to bottom.
+// A rectangle in relative coordinates: 0…1 from left to right and from top to bottom.
 struct Box {
   float left = 0, top = 0, right = 1, bottom = 1;
 };
@@ -53,7 +53,7 @@ class Sheet {
     text(at((box.left + box.right) / 2, (box.top + box.bottom) / 2), label, theme().text);
   }
 
-  // One a value, from the line of zero; those of `strong` in the accent's colour, the others faint.
+  // One bar per value, from the zero line; those selected by `strong` in the accent color, the others faint.
   template <typename Strong>
   void bars(Box box, const Values& values, double low, double high, Strong strong) {
     const float step = (box.right - box.left) / static_cast<float>(values.size());
@@ -71,7 +71,7 @@ class Sheet {
     bars(box, values, low, high, [](std::size_t) { return true; });
   }
 
-  // `color_of(row, column)` of every cell.
+  // `color_of(row, column)` gives each cell's color.
   template <typename ColorOf>
   void cells(Box box, int rows, int cols, ColorOf color_of) {
     const ImVec2 low = at(box.left, box.top), high = at(box.right, box.bottom);
@@ -84,7 +84,7 @@ class Sheet {
     }
   }
 
-  // Of `function` from `low` to `high`, scaled to where it lies between `least` and `most`; axes where those are zero.
+  // Plots `function` from `low` to `high`, scaled to the range `least` … `most`, with axes at zero.
   template <typename Function>
   void curve(Box box, ImVec2 across, ImVec2 along, Color32 color, Function function) {
     const auto place = [&](float x, float y) {
@@ -216,7 +216,7 @@ void draw_relative(Sheet& sheet) {
   });
 }
 
-// ---- what stands in the layers
+// ---- layers and positional encodings
 
 void draw_sinusoids(Sheet& sheet) {
   constexpr int positions = 24, width = 32;  // §3.5
@@ -325,7 +325,7 @@ void draw_teacher_forcing(Sheet& sheet) {
   }
 }
 
-// Two of four go on at every step.
+// Two of four hypotheses survive each step.
 void draw_beam(Sheet& sheet) {
   const auto level = [](int depth) { return 0.05F + 0.3F * static_cast<float>(depth); };
   std::array<float, 2> kept = {0.5F, 0.5F};

@@ -1,4 +1,4 @@
-// Small pictures of what a term of the glossary means, drawn from its formula.
+// Small pictures that illustrate a glossary term, computed from its formula.
 #pragma once
 
 #include <imgui.h>
@@ -11,7 +11,7 @@ namespace attnscope {
 
 bool has_picture(std::string_view term);
 
-// At the cursor, as wide as what is left of the window; nothing where the term has no picture.
+// Draws at the cursor, as wide as the rest of the window; nothing if the term has no picture.
 void draw_term_picture(std::string_view term, const Skin& skin);
 
 }  // namespace attnscope

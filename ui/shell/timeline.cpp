@@ -15,13 +15,13 @@
 namespace attnscope {
 namespace {
 
-// The place of the frame shown; the number of frames when the present is.
+// Index of the displayed frame; the number of frames if it is the present.
 std::size_t frame_index(const AppState& scope, const std::vector<Frame>& frames) {
   const auto found = std::ranges::find(frames, scope.timeline.past.snapshot);
   return static_cast<std::size_t>(found - frames.begin());
 }
 
-// The frame may have been thinned out, or the training that it saw taken back.
+// The frame may have been thinned out, or dropped because the run was reset to an earlier step.
 void return_to_what_there_is(AppState& scope) {
   Shown& past = scope.timeline.past;
   if (!past.snapshot) return;
@@ -44,7 +44,7 @@ void go_on_with_film(AppState& scope, double now) {
   timeline.playing = next + 1 < sentence->frames.size();
 }
 
-// ---- the chosen weight
+// ---- the selected weight
 
 std::string weight_title(const Selection& chosen, const Snapshot& snapshot) {
   const Token& query = row_tokens(snapshot, chosen.place.part)[static_cast<std::size_t>(*chosen.row)];
@@ -135,7 +135,7 @@ void settle_timeline(AppState& scope, double now) {
   scope.curves_view.axis.marker = past ? std::optional(static_cast<double>(past->step)) : std::nullopt;
 }
 
-// ---- the chosen weight
+// ---- the selected weight
 
 std::string weight_problem(const AppState& scope) {
   const ShownMaps maps = shown_maps(scope);

@@ -23,13 +23,13 @@ namespace {
 
 constexpr std::array speeds = {0.25F, 0.5F, 1.0F, 2.0F, 4.0F, 8.0F};
 
-// From the beginning of training to its present step, or the last frame's.
+// The present training step, or the last frame's if that is later.
 double last_step(const AppState& scope, const PinnedSentence& sentence) {
   return static_cast<double>(std::max({scope.status.step, sentence.frames.back()->step, std::int64_t{1}}));
 }
 
 struct Track {
-  ImVec2 low, high;  // of the line on which the frames lie
+  ImVec2 low, high;  // ends of the line with the frames
   double last = 1;   // step at its right end
 
   float at(double step) const { return low.x + static_cast<float>(step / last) * (high.x - low.x); }
@@ -42,7 +42,7 @@ void draw_track(const AppState& scope, const PinnedSentence& sentence, const Tra
   const Theme& theme = skin.theme;
   const float middle = (track.low.y + track.high.y) / 2;
   paint.filled_rect({track.low.x, middle - skin.px(2)}, {track.high.x, middle + skin.px(2)}, theme.raised, skin.px(2));
-  float drawn = -1e9F;  // ticks that would lie on one another are one
+  float drawn = -1e9F;  // overlapping ticks are drawn once
   for (const Frame& frame : sentence.frames) {
     const float x = std::floor(track.at(static_cast<double>(frame->step)));
     if (x < drawn + skin.px(2)) continue;
@@ -69,7 +69,7 @@ void track_tooltip(const AppState& scope, const Frame& frame) {
   ImGui::EndTooltip();
 }
 
-// Right of the last frame, nearer to the right end, is the present.
+// A click right of the last frame and closer to the right end selects the present.
 void choose_at(AppState& scope, const PinnedSentence& sentence, const Track& track, float x) {
   const double step = track.step_at(x);
   const double newest = static_cast<double>(sentence.frames.back()->step);
@@ -81,7 +81,7 @@ void choose_at(AppState& scope, const PinnedSentence& sentence, const Track& tra
   scope.timeline.playing = false;
 }
 
-// Empty while the sentence in the sentence bar is another than those pinned.
+// Empty while the current sentence is not pinned.
 void draw_scrub_bar(AppState& scope, const PinnedSentence* recorded, float width, const Skin& skin) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const float height = ImGui::GetFrameHeight();
@@ -170,7 +170,7 @@ void draw_memory(const AppState& scope, const std::string& text, const Skin& ski
                skin);
 }
 
-// While pictures of the recorded steps are being written.
+// Shown while pictures of the recorded steps are being written.
 void draw_film_order(AppState& scope, const Skin& skin) {
   const FilmOrder& film = *scope.exports.film;
   ImGui::AlignTextToFramePadding();
@@ -192,7 +192,7 @@ void draw_bar(AppState& scope, const Skin& skin) {
   ImGui::SameLine(0, gap);
   const std::string memory = memory_text(scope.history);
   float rest = ImGui::GetContentRegionAvail().x - button_width(tr("Live")) - gap;
-  // What there is no room for beside a useful line of frames is left out.
+  // Omits controls that would leave too little room for the line of frames.
   const auto takes = [&](float width) {
     const bool fits = rest - width - gap > skin.px(120);
     if (fits) rest -= width + gap;
@@ -230,7 +230,7 @@ void draw_timeline(AppState& scope, const Skin& skin) {
     scope.timeline.focused = false;
     return;
   }
-  // The keys go through the frames, not from one control to the next.
+  // The keys step through the frames instead of navigating between controls.
   ImGui::BeginChild("timeline", {0, ImGui::GetFrameHeight()}, false,
                     ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar);
   scope.timeline.focused = ImGui::IsWindowFocused();

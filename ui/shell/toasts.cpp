@@ -22,7 +22,7 @@ bool expired(const Toast& toast, double now) {
   return now - toast.shown_at > (short_lived ? info_seconds : warning_seconds);
 }
 
-// True when it is to go.
+// Returns true if it is to be dismissed.
 bool draw_toast(Toast& toast, std::vector<Command>& commands, const Skin& skin) {
   if (toast.shown_at < 0) toast.shown_at = ImGui::GetTime();
   const ImVec2 corner = ImGui::GetCursorScreenPos();
@@ -32,7 +32,7 @@ bool draw_toast(Toast& toast, std::vector<Command>& commands, const Skin& skin) 
   ImGui::BeginGroup();
   ImGui::SetCursorPosX(left + skin.px(10));
   ImGui::PushTextWrapPos(left + skin.px(toast_width) - button - skin.px(8));
-  plain_text(tr(toast.message.text.c_str()));  // the worker speaks English
+  plain_text(tr(toast.message.text.c_str()));  // the worker's messages are in English
   ImGui::PopTextWrapPos();
   bool taken = false;
   if (toast.offer) {
@@ -52,13 +52,13 @@ bool draw_toast(Toast& toast, std::vector<Command>& commands, const Skin& skin) 
   return dismissed || taken;
 }
 
-// True when it is to be given up.
+// Returns true if it is to be canceled.
 bool draw_progress(const std::string& what, double fraction, const char* cancel_help, const Skin& skin) {
   ImGui::PushID(cancel_help);
   ImGui::TextUnformatted(tr(what.c_str()));
   const float cancel_width = ImGui::CalcTextSize(tr("Cancel")).x + skin.px(20);
   const ImVec2 bar(skin.px(toast_width) - cancel_width - skin.px(8), ImGui::GetFrameHeight());
-  const bool known = fraction >= 0;  // else a bar without a number
+  const bool known = fraction >= 0;  // unknown: a bar without a number
   ImGui::ProgressBar(known ? static_cast<float>(fraction) : 0, bar, known ? nullptr : "…");
   ImGui::SameLine(0, skin.px(8));
   const bool cancelled = ImGui::Button(tr_label("Cancel"), ImVec2(cancel_width, 0));

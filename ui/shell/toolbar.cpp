@@ -40,7 +40,7 @@ void draw_status(const AppState& scope, const Skin& skin) {
   const WithFont font(roomy ? skin.fonts.mono : skin.fonts.mono_small);
   const float width = ImGui::CalcTextSize(text.c_str()).x;
   const float x = ImGui::GetWindowWidth() - width - skin.px(12);
-  // Too narrow: the line stands right after the buttons and is cut off at the window's edge.
+  // If the window is too narrow, the line follows the buttons and is clipped at the window's edge.
   ImGui::SetCursorPosX(std::max(x, ImGui::GetCursorPosX() + skin.px(8)));
   ImGui::AlignTextToFramePadding();
   dim_text(text, skin);
@@ -50,11 +50,11 @@ void draw_status(const AppState& scope, const Skin& skin) {
                skin);
 }
 
-// All of it, from its lowest to its highest value.
+// Scales the curve from its minimum to its maximum.
 void draw_small_curve(const std::vector<double>& values, ImVec2 size, const Skin& skin) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   ImGui::Dummy(size);
-  double low = 1e300, high = -1e300;  // of those that are numbers
+  double low = 1e300, high = -1e300;  // of the finite values
   for (const double value : values)
     if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
   const double span = std::max(high - low, 1e-9);
@@ -70,7 +70,7 @@ void draw_small_curve(const std::vector<double>& values, ImVec2 size, const Skin
   Painter(skin).polyline(points, skin.theme.series[0], skin.px(1.5F), Joints::apart);
 }
 
-// In the order of Activity.
+// Same order as Activity.
 constexpr std::array activity_texts = {mark("ready"), mark("preparing"), mark("training"), mark("paused"),
                                        mark("finished")};
 static_assert(activity_texts.size() == static_cast<std::size_t>(Activity::finished) + 1);

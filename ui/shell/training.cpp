@@ -51,12 +51,12 @@ std::string text_of(const TsneMap& map) {
              static_cast<double>(map.kl));
 }
 
-// What is shown where it was asked for is no news besides.
+// No message for results that are shown where they were requested.
 std::string text_of(const auto&) {
   return {};
 }
 
-// To whoever shows it.
+// Passes the result to the view that shows it.
 struct HandOver {
   Views& views;
   const StudyResult& result;
@@ -125,7 +125,7 @@ void play_or_pause(AppState& scope) {
     scope.commands.push_back(Pause{});
     scope.pausing = true;
   } else if (can_train(scope)) {
-    // A model that came without a corpus goes on from its weights on what was chosen for it.
+    // A model that came without a corpus continues from its weights on the selected corpus.
     if (waits_for_corpus(scope)) reset(scope);
     scope.commands.push_back(Train{});
   }
@@ -143,7 +143,7 @@ void adjust(AppState& scope) {
   const std::string complaint = config_complaint(scope.edited);
   if (!complaint.empty()) return;
   scope.run.config = with_live_fields(scope.run.config, scope.edited);
-  // A slider being dragged says many things; the last one counts.
+  // A dragged slider posts many changes; only the last one matters.
   std::erase_if(scope.commands, [](const Command& command) { return std::holds_alternative<Adjust>(command); });
   scope.commands.push_back(Adjust{scope.run.config});
 }

@@ -28,7 +28,7 @@ Chosen chosen(const AppState& scope) {
           decoding.hypothesis};
 }
 
-// All but the run.
+// Restores everything except the run.
 void choose_again(AppState& scope, const Chosen& wanted) {
   scope.layout.sentence = wanted.sentence;
   scope.reference = wanted.reference;
@@ -46,7 +46,7 @@ std::vector<Chosen>& steps(UndoHistory& history, Direction direction) {
   return direction == Direction::back ? history.past : history.future;
 }
 
-// The step that was to be taken is, once its run is there.
+// Performs the pending undo step once its run is open.
 void take_step(AppState& scope, Direction direction) {
   UndoHistory& history = scope.undo;
   std::vector<Chosen>& from = steps(history, direction);
@@ -74,7 +74,7 @@ void move(AppState& scope, Direction direction) {
   scope.commands.emplace_back(found->second);
 }
 
-// What differs, in a word.
+// Names the difference in one word.
 const char* difference(const Chosen& now, const Chosen& other, const AppState& scope) {
   if (now.run != other.run) return scope.run.folder.empty() ? tr(" reset") : tr(" opening a run");
   if (now.sentence != other.sentence) return tr(" sentence");

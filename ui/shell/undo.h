@@ -1,7 +1,7 @@
-// What Ctrl+Z takes back: whatever somebody chose of the sentence, the setup, the interventions and the output, and
-// which run is open. Nobody reports a change: what is chosen is compared with what was, once a frame. While a field is
-// being edited or a slider dragged nothing is compared, so that all of it is one step; text fields have an undo of
-// their own until they are left.
+// Undo (Ctrl+Z) for selections in the sentence, the setup, the interventions, the output, and the open run. Nothing
+// reports changes: the current selection is compared with the previous one once per frame. While a field is edited or a
+// slider dragged the comparison is suspended, so that the whole edit is one undo step. Text fields have their own undo
+// while they are active.
 #pragma once
 
 #include <cstdint>
@@ -32,21 +32,21 @@ struct Chosen {
 
 struct UndoHistory {
   enum class Direction { back, forth };
-  struct Return {  // to a run that is being opened
+  struct Return {  // pending until its run is open
     std::string folder;
     Direction direction;
   };
 
-  std::optional<Chosen> present;          // when it was last compared
-  std::vector<Chosen> past;               // the newest last
-  std::vector<Chosen> future;             // what was taken back; the last was taken back last
-  std::map<std::uint64_t, OpenRun> runs;  // those whose place was taken: what brings them back
+  std::optional<Chosen> present;          // at the last comparison
+  std::vector<Chosen> past;               // newest last
+  std::vector<Chosen> future;             // undone states; the last one was undone last
+  std::map<std::uint64_t, OpenRun> runs;  // replaced runs, with what is needed to reopen them
   std::optional<Return> returning;
 };
 
 inline constexpr std::size_t max_undo = 100;
 
-// Compares; once a frame, after everything was drawn.
+// Compares the selection with the previous one; call once per frame, after everything was drawn.
 void settle_undo(AppState& scope);
 
 bool can_undo(const AppState& scope);
@@ -58,10 +58,10 @@ void redo(AppState& scope);
 std::string undo_title(const AppState& scope);
 std::string redo_title(const AppState& scope);
 
-// A run has taken the place of `before`, the number of the run that was open.
+// Handles that a run replaced `before`, the number of the run that was open.
 void receive_in_undo(AppState& scope, std::uint64_t before);
 
-// No run was opened: what was to be brought back is not.
+// Handles that no run was opened: cancels the pending undo.
 void give_up_return(AppState& scope);
 
 }  // namespace attnscope

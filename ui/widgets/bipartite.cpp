@@ -21,27 +21,27 @@ namespace {
 
 using Side = BipartiteSide;
 
-// In one frame. Dear ImGui's indices have 16 bits on older OpenGL, and a line takes up to 8 vertices.
+// Per frame. Dear ImGui has 16-bit indices on older OpenGL, and a line takes up to 8 vertices.
 constexpr std::size_t most_lines = 4000;
 
 Side other(Side side) {
   return side == Side::queries ? Side::keys : Side::queries;
 }
 
-// Where the parts stand.
+// Layout of the columns.
 struct Columns {
   ImFont* font = nullptr;
   float pitch = 0;        // from one token to the next
-  float label_width = 0;  // of either column
-  float left = 0;         // edges of the columns, as the labels have them
-  float lines_left = 0;   // edges of the lines between them
+  float label_width = 0;  // of each column
+  float left = 0;         // inner edges of the columns, where the labels end
+  float lines_left = 0;   // horizontal extent of the lines between the columns
   float lines_right = 0;
   float top = 0;       // of the first token; above the window when scrolled
-  float seen_low = 0;  // what of the height is not scrolled away
+  float seen_low = 0;  // vertical range that is visible
   float seen_high = 0;
 };
 
-// One view while it is being drawn.
+// The state of drawing one view.
 struct BipartiteCanvas {
   const BipartiteData& data;
   const Skin& skin;
@@ -60,7 +60,7 @@ struct BipartiteCanvas {
     return skin.theme.series[head % skin.theme.series.size()];
   }
 
-  // 0…1; 0 for what a head does not have.
+  // In 0…1; 0 outside a head's matrix.
   float weight(std::size_t head, int query, int key) const {
     const Matrix* matrix = data.heads[head];
     if (!matrix || query >= matrix->rows || key >= matrix->cols || (data.mask_upper && key > query)) return 0;
@@ -68,7 +68,7 @@ struct BipartiteCanvas {
     return value > 0 ? std::min(value, 1.0F) : 0;
   }
 
-  // As a share of the largest that can be drawn.
+  // Relative to the largest weight that can be drawn.
   float strength(float weight) const { return data.high > 0 ? std::min(weight / data.high, 1.0F) : 0; }
 
   float weight_between(std::size_t head, BipartiteToken token, int partner) const {
@@ -83,7 +83,7 @@ struct BipartiteCanvas {
 
   float middle(int index) const { return columns.top + (static_cast<float>(index) + 0.5F) * columns.pitch; }
 
-  // Top left corner of a token's box, which is as wide as its column.
+  // Top left corner of a token's box, which spans its column.
   ImVec2 corner(BipartiteToken token) const {
     const float x = token.side == Side::queries ? columns.left : columns.lines_right;
     return {x, columns.top + static_cast<float>(token.index) * columns.pitch};
@@ -109,7 +109,8 @@ float longest_label(const BipartiteCanvas& canvas, const ImFont* font) {
   return width;
 }
 
-// Rows as high as they like while all fit, then lower, then as low as the small font allows, and scrolled.
+// Rows have their preferred height while all fit; then they shrink down to the small font's height; then the columns
+// scroll.
 Columns make_columns(const BipartiteCanvas& canvas, ImVec2 origin, ImVec2 room) {
   const Skin& skin = canvas.skin;
   const auto rows = static_cast<float>(std::max(canvas.queries, canvas.keys));
@@ -128,12 +129,12 @@ Columns make_columns(const BipartiteCanvas& canvas, ImVec2 origin, ImVec2 room) 
 
 // ---- lines
 
-// The weight in steps of opacity: a line of step 0 is not seen.
+// The weight quantized to opacity levels; a line at level 0 is invisible.
 int opacity(const BipartiteCanvas& canvas, float weight) {
   return static_cast<int>(canvas.strength(weight) * 255 + 0.5F);
 }
 
-// Calls visit(head, query, key, opacity) for every line that is seen at all.
+// Calls visit(head, query, key, opacity) for every visible line.
 template <class Visit>
 void for_each_line(const BipartiteCanvas& canvas, Visit&& visit) {
   for (std::size_t head = 0; head < canvas.data.heads.size(); ++head)
@@ -154,7 +155,7 @@ void draw_line(Painter& paint, const BipartiteCanvas& canvas, std::size_t head, 
              faded(canvas.color(head), static_cast<float>(step) / 255), std::max(1.0F, std::round(thickness)));
 }
 
-// Which lines there is room for: those of at least that opacity, and of these every so many.
+// Selects the lines to draw when there are too many: those with at least that opacity, and a regular subsample of them.
 struct Choice {
   int least = 1;
   std::size_t every = 1;
@@ -170,7 +171,7 @@ Choice choose_lines(const BipartiteCanvas& canvas) {
   return {least, std::max<std::size_t>(1, (chosen + most_lines - 1) / most_lines)};
 }
 
-// Those of all tokens; the smallest weight drawn.
+// Draws the lines of all tokens and returns the smallest weight drawn.
 float draw_all_lines(Painter& paint, const BipartiteCanvas& canvas) {
   const Choice choice = choose_lines(canvas);
   std::size_t number = 0;
@@ -195,7 +196,7 @@ float draw_lines_of(Painter& paint, const BipartiteCanvas& canvas, BipartiteToke
 
 // ---- tokens
 
-// The weights of `focus` behind a token of the other side, a stripe a head; the mean colour of what was painted.
+// Draws the weights of `focus` behind a token of the other column, one stripe per head. Returns the mean color.
 Color32 draw_weight_box(Painter& paint, const BipartiteCanvas& canvas, BipartiteToken focus, BipartiteToken token) {
   const ImVec2 low = canvas.corner(token);
   const std::size_t heads = canvas.data.heads.size();
@@ -245,7 +246,7 @@ void draw_column(Painter& paint, const BipartiteCanvas& canvas, Side side, const
   }
 }
 
-// The tokens of the other side with the largest weights, the largest first.
+// The tokens of the other column with the largest weights, in descending order.
 std::vector<int> strongest_partners(const BipartiteCanvas& canvas, BipartiteToken token, std::size_t most) {
   std::vector<float> weights;
   for (int i = 0; i < canvas.count(other(token.side)); ++i) weights.push_back(canvas.mean_weight(token, i));
@@ -290,7 +291,7 @@ void token_tooltip(const BipartiteCanvas& canvas, BipartiteToken token) {
 
 struct Touch {
   std::optional<BipartiteToken> hovered;
-  std::optional<BipartiteToken> focused;  // by the keyboard
+  std::optional<BipartiteToken> focused;  // keyboard focus
   std::optional<BipartiteToken> pressed;
 };
 
@@ -308,7 +309,7 @@ void touch_column(const BipartiteCanvas& canvas, Side side, Touch& touch) {
   ImGui::PopID();
 }
 
-// Whose lines are shown alone.
+// Returns the token whose lines only are shown.
 std::optional<BipartiteToken> focus_of(const BipartiteCanvas& canvas, const Touch& touch, const BipartiteState& state) {
   if (touch.hovered) return touch.hovered;
   if (touch.focused) return touch.focused;
@@ -320,7 +321,7 @@ void pin_or_let_go(BipartiteState& state, BipartiteToken token) {
   state.pinned = state.pinned == token ? std::nullopt : std::optional(token);
 }
 
-// Everything that scrolls.
+// Draws everything that scrolls.
 BipartiteResult draw_columns(BipartiteCanvas& canvas, BipartiteState& state) {
   canvas.columns.top = ImGui::GetCursorScreenPos().y;
   canvas.columns.seen_low = ImGui::GetWindowPos().y;
@@ -343,7 +344,7 @@ bool has_headings(const BipartiteData& data) {
   return !data.row_axis.empty() || !data.col_axis.empty();
 }
 
-// Over their columns, whose labels may be shorter; not beyond `right`.
+// Draws the headings over their columns. They may be wider than the labels, but do not extend past `right`.
 void draw_headings(const BipartiteCanvas& canvas, ImVec2 at, float right) {
   const Skin& skin = canvas.skin;
   ImFont* font = skin.fonts.small;
@@ -356,7 +357,7 @@ void draw_headings(const BipartiteCanvas& canvas, ImVec2 at, float right) {
   paint.text(font, {left, at.y}, skin.theme.text_dim, keys);
 }
 
-// Numbers stand for labels that are not there.
+// Missing labels are replaced by numbers.
 int token_count(std::span<const std::string> labels, std::span<const Matrix* const> heads, int Matrix::*extent) {
   return labels.empty() ? largest(heads, extent) : static_cast<int>(labels.size());
 }

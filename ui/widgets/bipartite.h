@@ -1,4 +1,5 @@
-// Attention as lines between two columns of tokens, after BertViz's head view: queries on the left, keys on the right.
+// Attention drawn as lines between two columns of tokens, as in BertViz's head view: queries on the left, keys on the
+// right.
 #pragma once
 
 #include <imgui.h>
@@ -23,33 +24,33 @@ struct BipartiteToken {
 };
 
 struct BipartiteData {
-  std::span<const Matrix* const> heads;         // queries × keys; what a matrix lacks has no weight
-  std::span<const std::string> row_labels;      // the queries; empty: numbers, as many as the largest matrix has rows
+  std::span<const Matrix* const> heads;         // queries × keys each; entries outside a matrix have weight 0
+  std::span<const std::string> row_labels;      // the queries; empty: numbers, one per row of the largest matrix
   std::span<const std::string> col_labels;      // the keys
-  std::span<const Color32> colors;              // of the heads; those that have none take the theme's series in turn
-  std::string_view row_axis;                    // over the left column: "query (written so far)"
-  std::string_view col_axis;                    // over the right one
-  float high = 1;                               // the weight that is drawn as a full line
+  std::span<const Color32> colors;              // one per head; missing ones come from the theme's series, in order
+  std::string_view row_axis;                    // heading of the left column: "query (input)"
+  std::string_view col_axis;                    // heading of the right column
+  float high = 1;                               // the weight drawn at full opacity and thickness
   bool mask_upper = false;                      // keys after the query are hidden by the look-ahead mask (§3.2.3)
-  std::optional<BipartiteToken> pointed;        // pointed at in another picture: as if it were here
-  std::span<const BipartiteToken> marked;       // framed, besides the one pinned
-  std::function<void(BipartiteToken)> tooltip;  // draws what the tooltip says; empty: the largest weights
+  std::optional<BipartiteToken> pointed;        // hover target in another picture, shown as if it were hovered here
+  std::span<const BipartiteToken> marked;       // outlined, in addition to the pinned one
+  std::function<void(BipartiteToken)> tooltip;  // draws the tooltip's contents; empty: the largest weights
 };
 
-// What it remembers from frame to frame.
+// State that persists between frames.
 struct BipartiteState {
-  std::optional<BipartiteToken> pinned;  // its lines alone are shown while no other token is pointed at
+  std::optional<BipartiteToken> pinned;  // only its lines are shown unless another token is hovered
 };
 
 struct BipartiteResult {
   std::optional<BipartiteToken> hovered;
-  std::optional<BipartiteToken> clicked;  // it was pinned or, when it had been, let go
-  float least_drawn = 0;                  // lines of smaller weights are left out
+  std::optional<BipartiteToken> clicked;  // the token that was pinned or unpinned in this frame
+  float least_drawn = 0;                  // weights below this are not drawn
 };
 
-// Fills `size` (as room_for has it). Lines are as opaque and as thick as their weight. A token that is pointed at (or
-// has the keyboard's focus, or is pinned) shows its own lines alone, and its weights as boxes behind the tokens of the
-// other side, a stripe a head. Columns that do not fit scroll.
+// Draws the view into `size` (see room_for). Line opacity and thickness are proportional to the weight. A token that is
+// hovered, focused or pinned shows only its own lines; its weights are boxes behind the tokens of the other column, one
+// stripe per head. Columns that do not fit scroll.
 BipartiteResult draw_bipartite(const char* id, const BipartiteData& data, BipartiteState& state, ImVec2 size,
                                const Skin& skin);
 

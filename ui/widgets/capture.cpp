@@ -14,7 +14,7 @@ bool is_finite(ImVec2 at) {
   return std::isfinite(at.x) && std::isfinite(at.y);
 }
 
-// The area of the points; where one is not finite, that point alone.
+// The bounding box of the points. If a point is not finite, the box contains only that point.
 PictureArea around(std::span<const ImVec2> points, float margin) {
   PictureArea area{points.front(), points.front()};
   for (const ImVec2 at : points) {

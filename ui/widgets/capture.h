@@ -1,4 +1,4 @@
-// What was painted, as shapes instead of pixels: what a vector picture is made of.
+// Painted content as vector shapes instead of pixels, for export as a vector picture.
 #pragma once
 
 #include <imgui.h>
@@ -18,7 +18,7 @@ struct PictureArea {
   ImVec2 high;  // bottom right corner
 };
 
-// Coordinates are the screen's, exactly where the ink lies: ImDrawList's half pixels are already in them.
+// Coordinates are screen coordinates of the ink itself; ImDrawList's half-pixel offsets are already included.
 
 struct DrawnLine {
   std::vector<ImVec2> points;
@@ -35,7 +35,7 @@ struct DrawnRect {
 
 struct DrawnGradient {
   ImVec2 low, high;
-  std::vector<Color32> stops;  // at equal distances, from the left edge to the right one
+  std::vector<Color32> stops;  // equally spaced, from the left edge to the right
   bool upright = false;        // from the bottom to the top instead
 };
 
@@ -50,13 +50,13 @@ enum class Typeface { ui, bold, mono };
 struct DrawnText {
   std::string text;
   Typeface face = Typeface::ui;
-  std::string family;  // that it was drawn in; empty: unknown
-  float em = 0;        // size as typography counts it
-  ImVec2 baseline;     // where its left end stands before it is turned
+  std::string family;  // font family; empty: unknown
+  float em = 0;        // em size, in pixels
+  ImVec2 baseline;     // left end of the baseline before rotation
   ImVec2 extent;       // width and height
   float ascent = 0;
-  ImVec2 pivot;       // turned about this point
-  float degrees = 0;  // anticlockwise
+  ImVec2 pivot;       // center of rotation
+  float degrees = 0;  // counterclockwise
   Color32 color = 0;
 };
 
@@ -65,7 +65,7 @@ struct DrawnPolygon {
   Color32 color = 0;
 };
 
-// Equal cells, as a matrix is shown.
+// A grid of equal cells, as for a matrix.
 struct DrawnCells {
   ImVec2 low, high;
   int cols = 0;
@@ -75,16 +75,16 @@ struct DrawnCells {
 
 using Shape = std::variant<DrawnLine, DrawnRect, DrawnGradient, DrawnCircle, DrawnText, DrawnCells, DrawnPolygon>;
 
-// `at` turned about `pivot`, anticlockwise.
+// Rotates `at` about `pivot`, counterclockwise.
 ImVec2 turned(ImVec2 at, ImVec2 pivot, float degrees);
 
-// The smallest rectangle around its ink.
+// The bounding box of the shape's ink.
 PictureArea bounds(const Shape& shape);
 
-// What both have; none when that is nothing.
+// The intersection; nullopt if it is empty.
 std::optional<PictureArea> common_area(const PictureArea& a, const PictureArea& b);
 
-// The vertices that a shape became in a draw list; the list is only ever compared.
+// The vertices of a shape in a draw list. The list pointer is only compared, never dereferenced.
 struct Vertices {
   const ImDrawList* list = nullptr;
   int first = 0;
@@ -93,30 +93,30 @@ struct Vertices {
 
 struct Drawn {
   Shape shape;
-  PictureArea clip;  // nothing of it is seen outside
+  PictureArea clip;  // clip rectangle of the shape
   Vertices vertices = {};
 };
 
 struct Capture {
   PictureArea area;
-  std::vector<Drawn> shapes;  // in the order in which they were painted
+  std::vector<Drawn> shapes;  // in painting order
 
   void add(const Drawn& drawn);
 };
 
-// Collects what is painted between begin and end, which both come between two frames. While none is being collected
-// nothing is kept.
+// Records what is painted between begin and end, which are both called between two frames. Records nothing while
+// inactive.
 class PictureRecorder {
  public:
-  // Starts anew with what is painted inside `area` from now on.
+  // Clears the recorder and starts recording what is painted inside `area`.
   void begin(PictureArea area);
 
   bool active() const { return capture_.has_value(); }
 
-  // Keeps the shape if some of it is seen. Call only while active.
+  // Records the shape if part of it is visible. Call only while active.
   void record(Shape shape, PictureArea clip, Vertices vertices = {});
 
-  // What was collected; nothing when it was not active.
+  // Returns the recorded shapes; empty if recording was not active.
   Capture end();
 
  private:

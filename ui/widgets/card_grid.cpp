@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// Three digits that count, and all of a large whole number.
+// Three significant digits, and all digits of a large integer.
 std::string range_end_text(float value) {
   return std::abs(value) >= 1000 && std::abs(value) < 1e6F ? fmt::format("{:.0f}", value)
                                                            : fmt::format("{:.3g}", value);
@@ -24,7 +24,7 @@ std::string range_text(const CardTitle& title) {
   return fmt::format("{}…{}{}", range_end_text(title.low), title.open ? "≥" : "", range_end_text(title.high));
 }
 
-// Returns the width it took.
+// Returns the width used.
 float draw_range(const CardTitle& title, ImVec2 right_end, const Skin& skin) {
   const float width = skin.px(40);
   const float bar = skin.px(9);

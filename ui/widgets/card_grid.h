@@ -1,4 +1,4 @@
-// Small pictures in a grid that wraps, each under a title with the range of its colours.
+// A wrapping grid of small pictures, each with a title and its color range.
 #pragma once
 
 #include <imgui.h>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// Where the next card stands: from left to right, then in the next row. Before every card is a gutter.
+// Places cards from left to right, then in the next row, with a gutter before each card.
 struct CardGrid {
   ImVec2 origin;
   ImVec2 card;
@@ -18,18 +18,18 @@ struct CardGrid {
   float row_gap = 0;
   int columns = 1;
   int column = 0;
-  float y = 0;  // of the row, below the origin
+  float y = 0;  // of the row, relative to the origin
 
   float width() const { return static_cast<float>(columns) * (gutter + card.x); }
-  // The top left corner of the next card.
+  // Returns the top left corner of the next card.
   ImVec2 next();
-  // What comes next begins a row.
+  // Starts a new row with the next card.
   void new_row();
   // Advances the cursor past all cards.
   void end();
 };
 
-// As many columns of at least that width as fit into `room`, and at most so many.
+// Makes as many columns of at least `least_width` as fit into `room`, up to the given maximum.
 CardGrid card_grid(float room, float least_width, int most_columns, float height, float gutter, const Skin& skin);
 
 struct CardTitle {
@@ -38,12 +38,12 @@ struct CardTitle {
   ColorMap map = ColorMap::viridis;
   float low = 0;
   float high = 1;
-  bool open = false;  // some values lie above `high`
+  bool open = false;  // some values are above `high`
 };
 
 float card_title_height(const Skin& skin);
 
-// The title, at the cursor, and the colours' range at the right end; true when the title was clicked.
+// Draws the title at the cursor, and the color range at the right end. Returns true if the title was clicked.
 bool draw_card_title(const CardTitle& title, float width, const Skin& skin);
 
 }  // namespace attnscope

@@ -20,7 +20,7 @@ struct Letter {
   const ImFontGlyph* glyph = nullptr;
 };
 
-// By the corner of the atlas at which they begin.
+// Glyphs, indexed by their top left corner in the atlas.
 class Letters {
  public:
   explicit Letters(const Fonts& fonts) {
@@ -31,7 +31,7 @@ class Letters {
     }
   }
 
-  // The letter of which that part of the atlas is seen; a letter that was cut off shows a part of itself.
+  // Finds the glyph that contains that part of the atlas; a clipped glyph shows only part of itself.
   const Letter* find(ImVec2 low, ImVec2 high) const {
     const auto exact = by_corner_.find({low.x, low.y});
     if (exact != by_corner_.end()) return &exact->second;
@@ -58,12 +58,12 @@ std::string utf8(unsigned code_point) {
   return text += static_cast<char>(0x80U | (code_point & 0x3FU));
 }
 
-// Letters that stand in one line, as far as they have come.
+// Consecutive letters on one line.
 struct Run {
   const ImFont* font = nullptr;
   Color32 color = 0;
   ImVec2 position;  // top left corner of the line
-  float pen = 0;    // where the next letter would stand
+  float pen = 0;    // expected position of the next letter
   std::string text;
   PictureArea clip;
 };
@@ -106,7 +106,7 @@ class FrameReader {
         i += 3;
         continue;
       }
-      // Two triangles 0 1 2, 0 2 3: a letter or a rectangle.
+      // Two triangles 0 1 2, 0 2 3: a glyph or a rectangle.
       const bool quad = i + 5 < indices.size() && indices[i + 3] == indices[i] && indices[i + 4] == indices[i + 2] &&
                         !shape_of_[vertex(i + 5)];
       if (quad && read_quad({all[vertex(i)], all[vertex(i + 1)], all[vertex(i + 2)], all[vertex(i + 5)]})) {
@@ -127,7 +127,7 @@ class FrameReader {
     result_.add(drawn);
   }
 
-  // False if it is neither a letter nor a rectangle.
+  // Returns false if it is neither a glyph nor a rectangle.
   bool read_quad(const std::array<ImDrawVert, 4>& corners) {
     const auto& [a, b, c, d] = corners;
     const bool upright = a.pos.x == d.pos.x && b.pos.x == c.pos.x && a.pos.y == b.pos.y && c.pos.y == d.pos.y;
@@ -148,7 +148,7 @@ class FrameReader {
   void add_letter(const Letter& letter, const ImDrawVert& low, const ImDrawVert& high) {
     end_polygon();
     const ImFontGlyph& glyph = *letter.glyph;
-    // Where it would begin if nothing of it were cut off.
+    // Extrapolates the glyph's edge before clipping.
     const auto whole = [](float at, float seen, float first, float last, float size) {
       return last > first ? at - (seen - first) / (last - first) * size : at;
     };
@@ -169,14 +169,14 @@ class FrameReader {
     if (low.uv.y > glyph.V0) run_.clip.low.y = std::max(run_.clip.low.y, low.pos.y);
   }
 
-  // Nothing when the letter does not go on with the line.
+  // Returns nullopt if the letter does not continue the line.
   std::optional<std::string> spaces_before(const Letter& letter, Color32 color, ImVec2 at) const {
     if (run_.text.empty() || run_.font != letter.font || run_.color != color) return std::nullopt;
     if (std::abs(run_.position.y - at.y) > 0.5F) return std::nullopt;
     const float gap = at.x - run_.pen;
     const float space = text_size(letter.font, " ").x;
     const float count = std::round(gap / space);
-    constexpr float most_spaces = 2;  // more is another column
+    constexpr float most_spaces = 2;  // a wider gap means another column
     if (count < 0 || count > most_spaces || std::abs(gap - count * space) > 1) return std::nullopt;
     return std::string(static_cast<std::size_t>(count), ' ');
   }
@@ -187,7 +187,7 @@ class FrameReader {
     run_.text.clear();
   }
 
-  // Convex shapes are fans of triangles around their first point, strokes are strips.
+  // Convex shapes are triangle fans around their first point; strokes are triangle strips.
   void read_triangle(const std::array<ImDrawVert, 3>& corners, unsigned first, unsigned second, unsigned third) {
     end_run();
     const auto& [a, b, c] = corners;
@@ -220,7 +220,7 @@ class FrameReader {
   DrawnPolygon polygon_;
   unsigned fan_ = 0;
   unsigned rim_ = 0;
-  std::vector<const Drawn*> shape_of_;  // the painted shape that a vertex of the present list belongs to
+  std::vector<const Drawn*> shape_of_;  // maps each vertex of the current list to its painted shape
   const Drawn* last_painted_ = nullptr;
 };
 

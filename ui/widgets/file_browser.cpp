@@ -19,7 +19,7 @@
 namespace attnscope {
 namespace {
 
-namespace fs = std::filesystem;  // paths as text alone: nothing here asks the disk
+namespace fs = std::filesystem;  // used only for path arithmetic: no disk access here
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -62,7 +62,7 @@ void draw_path_entry(FileBrowser& browser, std::vector<Command>& commands, const
   ImGui::InputTextWithHint("##filter", tr("filter"), &browser.filter);
 }
 
-// What a row of the list was asked to do.
+// Action requested on a row of the list.
 enum class RowDeed { nothing, select, open };
 
 RowDeed draw_row(const DirectoryEntry& entry, bool selected, bool take_focus, const Skin& skin) {
@@ -72,9 +72,9 @@ RowDeed draw_row(const DirectoryEntry& entry, bool selected, bool take_focus, co
   const bool pressed =
       selectable_text(label, selected, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowDoubleClick);
   if (take_focus) ImGui::SetFocusID(ImGui::GetItemID(), ImGui::GetCurrentWindow());
-  // Dear ImGui 1.86 presses items with Space alone.
+  // Dear ImGui 1.86 activates items only with Space.
   const bool entered = ImGui::IsItemFocused() && key_pressed(Key::enter);
-  // A row pressed without the mouse was pressed with Enter or Space, which open it as a double-click does.
+  // A row activated without the mouse was activated with Enter or Space, which open it like a double-click.
   const bool by_mouse = ImGui::IsMouseClicked(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
   const bool opened = entered || (pressed && (!by_mouse || ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)));
   ImGui::TableNextColumn();
@@ -98,7 +98,7 @@ std::optional<std::string> open_entry(FileBrowser& browser, const DirectoryEntry
   return std::nullopt;
 }
 
-// Whether what is to be made could take its place.
+// Returns whether the item to create may replace the entry.
 bool can_take_name(const FileChoice& choice, const DirectoryEntry& entry) {
   return choice.files ? !entry.is_directory : choice.runs && entry.is_run;
 }
@@ -112,14 +112,14 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
   ImGui::TableSetupColumn(tr("name"), ImGuiTableColumnFlags_WidthStretch);
   ImGui::TableSetupColumn(tr("size"), ImGuiTableColumnFlags_WidthFixed, skin.px(80));
   const std::string wanted = lower(browser.filter);
-  // Not in its first frame: then Dear ImGui is about to give the focus to the dialog's first button.
+  // Not in the first frame: Dear ImGui is about to focus the dialog's first button then.
   bool take_focus = browser.take_focus && !browser.choice->thing && !ImGui::IsWindowAppearing();
   int shown = 0;
   for (std::size_t i = 0; i < browser.listing.entries.size(); ++i) {
     const DirectoryEntry& entry = browser.listing.entries[i];
     if (!entry.is_directory && !browser.choice->files) continue;
     if (lower(entry.name).find(wanted) == std::string::npos) continue;
-    if (entry.name.starts_with('.') && !wanted.starts_with('.')) continue;  // hidden, unless asked for
+    if (entry.name.starts_with('.') && !wanted.starts_with('.')) continue;  // hidden unless requested
     ++shown;
     ImGui::PushID(static_cast<int>(i));
     const RowDeed deed = draw_row(entry, browser.selected == static_cast<int>(i), take_focus, skin);
@@ -136,7 +136,7 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
     ImGui::TextDisabled("%s", wanted.empty() ? tr("nothing here") : tr("nothing matches the filter"));
   }
   ImGui::EndTable();
-  // After the list: the listing may change with it.
+  // After the list, because opening an entry may replace the listing.
   if (opened >= 0) chosen = open_entry(browser, browser.listing.entries[static_cast<std::size_t>(opened)], commands);
   return chosen;
 }
@@ -147,7 +147,7 @@ const DirectoryEntry* entry_named(const FileBrowser& browser, const std::string&
   return found == entries.end() ? nullptr : &*found;
 }
 
-// Why the present name cannot be saved under; empty if it can.
+// Returns why the present name cannot be used; empty if it can.
 std::string name_problem(const FileBrowser& browser) {
   if (browser.name.empty()) return trf("enter a name for the {}", tr(browser.choice->thing));
   if (browser.name.find('/') != std::string::npos || browser.name == "." || browser.name == "..")
@@ -160,9 +160,9 @@ std::string name_problem(const FileBrowser& browser) {
   return entry->is_directory ? "" : trf("\u201C{}\u201D already exists and is not a folder", browser.name);
 }
 
-// True when Enter was pressed in it.
+// Returns true if Enter was pressed in the field.
 bool draw_name_entry(FileBrowser& browser, const Skin& skin) {
-  // A listing that comes while somebody types takes nothing from him.
+  // An arriving listing does not take the focus while the user is typing.
   if (std::exchange(browser.take_focus, false) && !ImGui::GetIO().WantTextInput) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(-1);
   const std::string hint = trf("name of the {}", tr(browser.choice->thing));
@@ -179,7 +179,7 @@ bool draw_name_entry(FileBrowser& browser, const Skin& skin) {
   return entered;
 }
 
-// The path that the accepting button would choose.
+// The path that the accept button would choose.
 std::optional<std::string> acceptable(const FileBrowser& browser) {
   if (browser.waiting || browser.listing.path.empty() || !browser.listing.error.empty()) return std::nullopt;
   if (browser.choice->thing) {
@@ -187,7 +187,7 @@ std::optional<std::string> acceptable(const FileBrowser& browser) {
     return path_of(browser, browser.name);
   }
   if (browser.selected < 0) {
-    if (browser.choice->runs) return browser.listing.path;  // the folder one stands in
+    if (browser.choice->runs) return browser.listing.path;  // the current folder
     return std::nullopt;
   }
   const DirectoryEntry& entry = browser.listing.entries[static_cast<std::size_t>(browser.selected)];
@@ -195,7 +195,7 @@ std::optional<std::string> acceptable(const FileBrowser& browser) {
   return fits ? std::optional(path_of(browser, entry.name)) : std::nullopt;
 }
 
-// Enter is kept until the listing is there; but what is replaced is never replaced before one was told.
+// Enter is remembered until the listing arrives, but nothing is replaced without a warning first.
 std::optional<std::string> draw_naming(FileBrowser& browser, const Skin& skin) {
   if (!browser.choice->thing) return std::nullopt;
   const bool kept = !browser.waiting && std::exchange(browser.entered, false);
@@ -265,7 +265,7 @@ void open_browser(FileBrowser& browser, const FileChoice& choice, const std::str
   browser.open = true;
   browser.just_opened = true;
   browser.entered = false;
-  browser.take_focus = choice.thing != nullptr;  // what is typed before the listing comes is its name
+  browser.take_focus = choice.thing != nullptr;  // text typed before the listing arrives goes into the name
   go_to(browser, start.empty() ? browser.listing.path : start, commands);
 }
 
@@ -273,7 +273,7 @@ void receive(FileBrowser& browser, const DirectoryListed& listing) {
   browser.waiting = false;
   browser.selected = -1;
   browser.take_focus = true;
-  if (!listing.error.empty()) {  // stay where one was, and say why
+  if (!listing.error.empty()) {  // stay in the current folder and show the error
     browser.listing.error = listing.error;
     if (browser.listing.path.empty()) browser.listing.path = listing.path;
     return;

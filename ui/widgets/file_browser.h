@@ -1,4 +1,4 @@
-// A file dialog that never touches the disk: it asks the worker for listings and shows what comes back.
+// A file dialog without disk access: it requests directory listings from the worker and shows the results.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace attnscope {
 
-// What is to be chosen, and how the dialog says it.
+// The kind of file or folder to choose, and the dialog's wording.
 struct FileChoice {
   const char* title;
-  const char* accept;  // on the button
+  const char* accept;  // label of the accept button
   const char* advice;
-  const char* thing = nullptr;  // what is given a name and made; none: what is there is chosen
-  bool files = false;           // it is a file, not a folder
-  bool runs = false;            // it is a run's folder
+  const char* thing = nullptr;  // the kind of item to create under a new name; null: an existing one is chosen
+  bool files = false;           // choose a file, not a folder
+  bool runs = false;            // choose a run's folder
 };
 
-// One that may be wanted again.
+// A path suggested to the user.
 struct PathOffer {
   std::string label;
   std::string help;
@@ -28,29 +28,29 @@ struct PathOffer {
 };
 
 struct FileBrowser {
-  const FileChoice* choice = nullptr;  // while it is open
+  const FileChoice* choice = nullptr;  // null while closed
   bool open = false;
   bool just_opened = false;
-  bool waiting = false;           // a listing was asked for and has not come
-  DirectoryListed listing;        // the last that came
-  std::string path_text;          // the path as it is being edited
-  std::string filter;             // shows only names that contain it, whatever the case
-  std::string name;               // of what is to be made
-  std::vector<PathOffer> offers;  // above the folder, to be chosen by a click
-  int selected = -1;              // of listing.entries
-  bool entered = false;           // Enter, in the name, before the listing was there
-  bool take_focus = false;        // the keyboard goes to the list (saving: to the name) with the next frame
+  bool waiting = false;           // a listing was requested and has not arrived
+  DirectoryListed listing;        // the latest listing
+  std::string path_text;          // contents of the path field
+  std::string filter;             // only names that contain it are shown; ignores case
+  std::string name;               // of the item to create
+  std::vector<PathOffer> offers;  // listed above the folder; chosen by a click
+  int selected = -1;              // index into listing.entries
+  bool entered = false;           // Enter was pressed in the name field before the listing arrived
+  bool take_focus = false;        // move keyboard focus to the list (saving: to the name) in the next frame
 };
 
-// Shows the dialog, in `start` (empty: the last folder shown, or the home folder), and asks for its listing. `choice`
-// outlives it.
+// Opens the dialog in `start` (empty: the last folder shown, or the home folder) and requests its listing. `choice`
+// must outlive the browser.
 void open_browser(FileBrowser& browser, const FileChoice& choice, const std::string& start,
                   std::vector<Command>& commands);
 
-// A listing has come.
+// Handles an arrived listing.
 void receive(FileBrowser& browser, const DirectoryListed& listing);
 
-// Call every frame. The path chosen, once, as the dialog closes.
+// Call every frame. Returns the chosen path once, in the frame in which the dialog closes.
 std::optional<std::string> draw_browser(FileBrowser& browser, std::vector<Command>& commands, const Skin& skin);
 
 // "812 B", "3.4 kB", "12 MB".

@@ -25,7 +25,7 @@ bool is_masked(const HeatmapOptions& options, int row, int col) {
   return options.mask_upper && col > row;
 }
 
-// One heatmap while it is being drawn.
+// The state of drawing one heatmap.
 struct HeatmapCanvas {
   const Matrix& matrix;
   const HeatmapOptions& options;
@@ -37,7 +37,7 @@ struct HeatmapCanvas {
   ImVec2 corner(int row, int col) const { return layout.corner(row, col); }
 };
 
-// What of the rows or columns is in sight, if only in part.
+// The visible range of rows or columns, possibly partial.
 struct Sight {
   int begin = 0;
   int end = 0;
@@ -73,7 +73,7 @@ void draw_grid(const HeatmapCanvas& canvas) {
   }
 }
 
-// A stroke through every hidden cell, where there is room for it.
+// Draws a stroke through every hidden cell, if there is room.
 void draw_mask(const HeatmapCanvas& canvas) {
   const ImVec2 cell = canvas.layout.cell;
   if (!canvas.options.mask_upper || std::min(cell.x, cell.y) < canvas.skin.px(8)) return;
@@ -87,7 +87,7 @@ void draw_mask(const HeatmapCanvas& canvas) {
     }
 }
 
-// Ids and counts; of shares, zeros and ones alone are still shares.
+// True for IDs and counts. Weights stay weights even if all are 0 or 1.
 bool holds_whole_numbers(const Matrix& matrix) {
   const auto whole = [](float value) { return value == std::round(value); };
   const auto beyond_one = [](float value) { return std::abs(value) > 1; };
@@ -100,7 +100,7 @@ void draw_values(const HeatmapCanvas& canvas) {
   if (!canvas.options.print_values || cell.y < font_size(font) * 1.2F) return;
   const int digits = holds_whole_numbers(canvas.matrix) ? 0 : 2;
   const auto text_of = [&](float value) {
-    return fmt::format("{:.{}f}", std::abs(value) < 0.005F ? 0.0F : value, digits);  // no "-0.00"
+    return fmt::format("{:.{}f}", std::abs(value) < 0.005F ? 0.0F : value, digits);  // avoids "-0.00"
   };
   const auto fits = [&](float value) { return text_size(font, text_of(value)).x + canvas.skin.px(3) <= cell.x; };
   if (!fits(canvas.options.low) || !fits(canvas.options.high)) return;
@@ -124,9 +124,9 @@ Color32 label_color(const HeatmapCanvas& canvas, bool hovered, bool selected) {
   return selected ? canvas.skin.theme.accent : mixed(canvas.skin.theme.text_dim, canvas.skin.theme.text, 0.5F);
 }
 
-// Of the selected row (or column) the cells that tell something, the largest first.
+// The informative cells of the selected row or column, in descending order.
 std::vector<int> telling(int selected, int count, const std::function<float(int)>& value, float high) {
-  constexpr float least = 0.1F;  // of what is drawn in full
+  constexpr float least = 0.1F;  // relative to the value drawn at full strength
   constexpr std::size_t most = 8;
   std::vector<int> found;
   if (selected < 0) return found;
@@ -137,8 +137,8 @@ std::vector<int> telling(int selected, int count, const std::function<float(int)
   return found;
 }
 
-// Where not all labels have room: those of the hovered and the selected cell, then those of what the selected row or
-// column has most of, and every so many of the others that these leave room for.
+// Chooses labels when not all fit: those of the hovered and the selected cell, then those of the largest cells of the
+// selected row or column, then a regular subsample of the others.
 class LabelChoice {
  public:
   LabelChoice(int count, int stride) : shown_(static_cast<std::size_t>(count)), stride_(stride) {}
@@ -236,7 +236,7 @@ void draw_axes(const HeatmapCanvas& canvas) {
   if (!canvas.options.col_axis.empty())
     canvas.paint.text(skin.fonts.small, {layout.body.x, layout.origin.y}, skin.theme.text_dim, canvas.options.col_axis);
   if (!canvas.options.row_axis.empty()) {
-    // Beneath the name of the other axis; of few rows it begins beside the column labels.
+    // Below the name of the other axis; if there are few rows, starts next to the column labels.
     ImFont* font = skin.fonts.small;
     const std::string name =
         shortened(font, canvas.options.row_axis, layout.end().y - layout.origin.y - font_size(font) - skin.px(4));
@@ -247,7 +247,7 @@ void draw_axes(const HeatmapCanvas& canvas) {
 
 void outline_row(const HeatmapCanvas& canvas, int row, Color32 color, float thickness) {
   if (row < 0 || row >= canvas.matrix.rows) return;
-  // Leaves narrow cells to be seen.
+  // Keeps narrow cells visible.
   canvas.paint.rect(canvas.corner(row, 0), canvas.corner(row + 1, canvas.matrix.cols), color, 0,
                     clamped(canvas.layout.cell.y * 0.3F, 1.0F, thickness));
 }
@@ -327,7 +327,7 @@ void name_bars(const HeatmapCanvas& canvas) {
 
 // ---- tooltips
 
-// To be read from the last row.
+// Large enough to read from the last row of a room.
 void large_number(const HeatmapCanvas& canvas, int row, int col) {
   const WithFont large(canvas.skin.fonts.large);
   ImGui::Text("%s \u2192 %s", label_of(canvas.options.row_labels, row, canvas.options.first_row).c_str(),
@@ -339,7 +339,7 @@ void large_number(const HeatmapCanvas& canvas, int row, int col) {
 }
 
 void cell_tooltip(const HeatmapCanvas& canvas, int row, int col) {
-  if (canvas.skin.presentation) return;  // it stands there already
+  if (canvas.skin.presentation) return;  // already shown in the cell
   {
     WithFont mono(canvas.skin.fonts.mono);
     ImGui::Text("%s \u2192 %s", label_of(canvas.options.row_labels, row, canvas.options.first_row).c_str(),
@@ -378,7 +378,7 @@ void draw_tooltip(const HeatmapCanvas& canvas, const HeatmapResult& result) {
   ImGui::EndTooltip();
 }
 
-// What stands at an edge, explained: the name of an axis by its entry in the glossary.
+// Explains text at an edge: the name of an axis by its glossary entry.
 void explain(ImVec2 low, ImVec2 size, std::string_view name, std::string_view help, const Skin& skin) {
   if (name.empty()) return;
   ImGui::SetCursorScreenPos(low);
@@ -438,7 +438,7 @@ void say_what_is_chosen(const HeatmapCanvas& canvas) {
   choose_target(std::move(cell));
 }
 
-// What is clipped to the cells in sight.
+// Draws everything that is clipped to the visible cells.
 void draw_cells(const HeatmapCanvas& canvas, std::uint64_t version, TextureStore& textures) {
   Painter& paint = canvas.paint;
   paint.push_clip(canvas.layout.body, canvas.layout.end());

@@ -1,4 +1,4 @@
-// A matrix as one picture: attention maps, masks, positions.
+// A matrix as one picture: attention maps, masks, positional encodings.
 #pragma once
 
 #include <imgui.h>
@@ -12,12 +12,12 @@
 
 namespace attnscope {
 
-// Fills `size` (a component ≤ 0: what is left of the window, less that much). `version` changes whenever the matrix may
-// have; the texture is uploaded again only then. `id` names the texture and must be unique in its window.
+// Draws into `size` (a component ≤ 0: the remaining room minus that amount). `version` must change whenever the matrix
+// does; the texture is uploaded only then. `id` names the texture and must be unique in its window.
 HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
                            const HeatmapOptions& options, TextureStore& textures, const Skin& skin);
 
-// How much of that height draw_heatmap would use.
+// The part of the given height that draw_heatmap would use.
 float heatmap_height(const Matrix& matrix, const HeatmapOptions& options, ImVec2 size, const Skin& skin);
 
 struct ThumbnailOptions {
@@ -26,15 +26,15 @@ struct ThumbnailOptions {
   float high = 1;
   bool mask_upper = false;
   bool selected = false;
-  Color32 frame = 0;  // of a selected one; 0: the accent
+  Color32 frame = 0;  // outline of a selected one; 0: the accent color
 };
 
-// The bare picture, stretched to `size`, as a button: true when clicked (or activated from the keyboard). Hover is
-// ImGui::IsItemHovered(). Of more cells than can be told apart, the largest of each block is shown.
+// Draws only the picture, stretched to `size`, as a button. Returns true if clicked or activated from the keyboard.
+// Hover is ImGui::IsItemHovered(). If there are too many cells to resolve, the maximum of each block is shown.
 bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
                     const ThumbnailOptions& options, TextureStore& textures, const Skin& skin);
 
-// The size itself, with what is left of the window, less that much, for a component ≤ 0.
+// Resolves components ≤ 0 to the remaining room of the window minus that amount.
 ImVec2 room_for(ImVec2 size);
 
 }  // namespace attnscope

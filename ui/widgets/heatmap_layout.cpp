@@ -12,13 +12,13 @@ namespace {
 float longest_label(const ImFont* font, std::span<const std::string> labels, int count, int first) {
   float width = 0;
   for (int i = 0; i < count; ++i) {
-    if (labels.empty() && i != 0 && i != count - 1) continue;  // numbers: one at an end is the longest
+    if (labels.empty() && i != 0 && i != count - 1) continue;  // numbers: the first or the last is the longest
     width = std::max(width, text_size(font, label_of(labels, i, first)).x);
   }
   return width;
 }
 
-// Every how many cells a label of that extent fits; numbers go by round steps.
+// Smallest stride at which a label of that extent fits; numbers use round strides.
 int stride(float cell, float extent, bool numbers) {
   const int least = std::max(1, static_cast<int>(std::ceil(extent / cell)));
   if (!numbers) return least;
@@ -34,17 +34,17 @@ ImVec2 cell_size(const Matrix& matrix, ImVec2 room, const HeatmapOptions& option
   const float side = std::min({cell.x, cell.y, largest});
   const float longest = std::min(side * options.stretch, largest);
   cell = {clamped(cell.x, side, longest), clamped(cell.y, side, longest)};
-  // Whole pixels: all cells alike.
+  // Whole pixels, so that all cells are equal.
   const auto whole = [](float length) { return length >= 6 ? std::floor(length) : length; };
   return {whole(cell.x), whole(cell.y)};
 }
 
-// What bars with their gap take beside and under the cells.
+// Space for the bars and their gap, right of and below the cells.
 ImVec2 room_for_bars(const HeatmapOptions& options, const Skin& skin) {
   return {options.row_bars.values.empty() ? 0 : skin.px(50), options.col_bars.values.empty() ? 0 : skin.px(36)};
 }
 
-// Cells as large as the zoom has them, as many as there is room for, from its first on.
+// Applies the zoom: cells of the zoomed size, as many as fit, starting at its first cell.
 void inspect_closely(HeatmapLayout& layout, const Matrix& matrix, const HeatmapOptions& options, ImVec2 room,
                      const Skin& skin) {
   const auto count = ImVec2{static_cast<float>(matrix.cols), static_cast<float>(matrix.rows)};
@@ -54,7 +54,7 @@ void inspect_closely(HeatmapLayout& layout, const Matrix& matrix, const HeatmapO
   const float scale = clamped(options.zoom->scale, 1.0F, layout.largest_scale);
   if (scale <= 1) return;
   layout.cell = {layout.cell.x * scale, layout.cell.y * scale};
-  // A thin strip grows; other than that the cells in sight keep their extent, or the wheel could not keep the cell
+  // A thin strip grows. Otherwise the visible cells keep their extent; if it changed, the wheel could not hold the cell
   // under the cursor.
   constexpr float share = 0.6F;
   layout.sight = {std::min(layout.cell.x * count.x, std::max(layout.sight.x, room.x * share)),
@@ -80,7 +80,7 @@ int col_at(float x, const HeatmapLayout& layout, int cols) {
   return index_at(x, layout.body.x, layout.first.x, layout.cell.x, cols);
 }
 
-// An area that hears the mouse. True when it was pressed and let go again without a drag.
+// An invisible mouse area. Returns true if it was pressed and released without a drag.
 bool area(const char* id, ImVec2 low, ImVec2 high) {
   ImGui::SetCursorScreenPos(low);
   const bool pressed = ImGui::InvisibleButton(id, {std::max(1.0F, high.x - low.x), std::max(1.0F, high.y - low.y)});
@@ -88,7 +88,7 @@ bool area(const char* id, ImVec2 low, ImVec2 high) {
   return pressed && io.MouseDragMaxDistanceSqr[0] < io.MouseDragThreshold * io.MouseDragThreshold;
 }
 
-// The wheel keeps what is under the cursor where it is.
+// Zooms with the wheel about the cursor.
 void turn_wheel(HeatmapZoom& zoom, const HeatmapLayout& layout, float lines) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const float scale = clamped(zoom.scale, 1.0F, layout.largest_scale);
@@ -99,7 +99,7 @@ void turn_wheel(HeatmapZoom& zoom, const HeatmapLayout& layout, float lines) {
   zoom.scale = wanted;
 }
 
-// For the cells, which were the last item.
+// Applies to the cells, which were the last item.
 void zoom_and_pan(HeatmapZoom& zoom, const HeatmapLayout& layout) {
   const ImGuiIO& io = ImGui::GetIO();
   if (ImGui::IsItemHovered() && io.MouseWheel != 0) return turn_wheel(zoom, layout, io.MouseWheel);
@@ -120,7 +120,7 @@ void touch_cells(const Matrix& matrix, const HeatmapOptions& options, const Heat
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   result.row = row_at(mouse.y, layout, matrix.rows);
   result.col = col_at(mouse.x, layout, matrix.cols);
-  // The second click of a double-click, which showed all again, is none on the cell that is there now.
+  // The second click of a double-click (reset) does not select the cell that is there now.
   result.menu_asked = ImGui::IsMouseClicked(ImGuiMouseButton_Right);
   result.clicked = pressed && !(options.zoom && ImGui::GetIO().MouseClickedLastCount[0] > 1);
   result.double_clicked = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
@@ -135,7 +135,7 @@ void touch_row_label(const char* id, ImVec2 low, ImVec2 high, const Matrix& matr
   result.label_clicked = pressed;
 }
 
-// Slanted labels lean to the right of their columns.
+// Slanted labels extend to the right of their columns.
 void touch_col_label(const char* id, ImVec2 low, ImVec2 high, bool slanted, const Matrix& matrix,
                      const HeatmapLayout& layout, HeatmapResult& result) {
   const bool pressed = area(id, low, high);
@@ -155,7 +155,7 @@ ImFont* label_font(const Skin& skin) {
 
 static float row_label_width(const Matrix& matrix, const HeatmapOptions& options, const Skin& skin) {
   const float labels = longest_label(label_font(skin), options.row_labels, matrix.rows, options.first_row);
-  const HeatmapBars& beneath = options.col_bars;  // their name stands under the labels
+  const HeatmapBars& beneath = options.col_bars;  // their name is below the labels
   return beneath.values.empty() ? labels : std::max(labels, text_size(skin.fonts.small, beneath.name).x);
 }
 
@@ -176,7 +176,7 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
   layout.row_labels = origin.x + axis_width;
   const float longest_col = longest_label(font, options.col_labels, matrix.cols, options.first_col);
 
-  // First as if column labels lay level; if they do not fit, slanted.
+  // Tries horizontal column labels first; if they do not fit, slants them.
   const float level_height = line + skin.px(8);
   const float largest = skin.px(64);
   ImVec2 room{size.x - left - legend_width - bars.x - 1, size.y - axis_height - level_height - bars.y - 1};

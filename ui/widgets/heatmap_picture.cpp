@@ -29,7 +29,7 @@ std::uint64_t stamp_of(std::uint64_t version, const Coloring& coloring, int shri
   return mixed_hash(mixed_hash(stamp, coloring.mask_upper ? 1 : 0), coloring.masked);
 }
 
-// What every cell of a picture has in common, looked up once: 192 thumbnails are 800 000 cells.
+// Precomputes what all cells share: 192 thumbnails have 800,000 cells.
 class CellColors {
  public:
   explicit CellColors(const Coloring& coloring)
@@ -37,16 +37,16 @@ class CellColors {
     const float range = coloring.high - coloring.low;
     const auto last = static_cast<float>(color_table(coloring.map).size() - 1);
     scale_ = range > 0 ? last / range : 0;
-    offset_ = 0.5F + (range > 0 ? 0 : last / 2);  // rounds; without a range, the middle
+    offset_ = 0.5F + (range > 0 ? 0 : last / 2);  // for rounding; the middle if the range is empty
     last_ = last + 0.5F;
   }
 
-  // All places in the table first: compilers make vectors of such a loop, and of no lookup. Through pointers: a check
-  // of its bounds for each of so many cells is what would be felt.
+  // Computes all table indices first: compilers vectorize this loop, but not one with lookups. Uses pointers because
+  // bounds checks on so many cells are measurable.
   void paint(const float* values, std::size_t count, Color32* pixels) const {
     for (std::size_t i = 0; i < count; ++i)
       pixels[i] = static_cast<Color32>(
-          static_cast<int>(clamped((values[i] - low_) * scale_ + offset_, 0.0F, last_)));  // 0 of what is no number
+          static_cast<int>(clamped((values[i] - low_) * scale_ + offset_, 0.0F, last_)));  // NaN becomes 0
     const Color32* table = table_;
     const Color32 masked = masked_;
     for (std::size_t i = 0; i < count; ++i) pixels[i] = std::isnan(values[i]) ? masked : table[pixels[i]];
@@ -58,7 +58,7 @@ class CellColors {
   Color32 masked_ = 0;
 };
 
-// The value of the block of cells behind a pixel.
+// The maximum over the block of cells of one pixel.
 float largest_in(const Matrix& matrix, int pixel_row, int pixel_col, int shrink) {
   const int last_row = std::min(matrix.rows, (pixel_row + 1) * shrink);
   const int first_col = pixel_col * shrink;
@@ -70,7 +70,7 @@ float largest_in(const Matrix& matrix, int pixel_row, int pixel_col, int shrink)
   return largest;
 }
 
-// The first `count` pixels of a row; `values` is scratch, kept for its memory.
+// Computes the first `count` pixels of a row; `values` is a reused scratch buffer.
 void color_row(const Matrix& matrix, int row, std::size_t count, int shrink, const CellColors& colors,
                std::vector<float>& values, Color32* pixels) {
   if (shrink == 1) return colors.paint(matrix.values.data() + std::ptrdiff_t{row} * matrix.cols, count, pixels);
@@ -87,7 +87,7 @@ std::string end_text(float value) {
 
 // ---- small pictures
 
-// How many cells a side become one pixel: as many pixels as can be told apart on a thumbnail are enough.
+// Cells per pixel side: a thumbnail needs no more pixels than can be resolved.
 int shrink_of(const Matrix& matrix, float side, const Skin& skin) {
   const int most = side > skin.px(128) ? 128 : 64;
   return std::max(1, (std::max(matrix.rows, matrix.cols) + most - 1) / most);
@@ -121,7 +121,7 @@ void paint_matrix(Painter& paint, ImVec2 low, ImVec2 high, const Matrix& matrix,
     std::vector<float> scratch;
     for (int row = 0; row < rows; ++row) {
       std::uint32_t* pixels = rgba.data() + static_cast<std::ptrdiff_t>(row) * cols;
-      // A block right of the diagonal is hidden whole.
+      // A block to the right of the diagonal is entirely hidden.
       const int shown = coloring.mask_upper ? std::min(cols, row + 1) : cols;
       color_row(matrix, row, static_cast<std::size_t>(shown), shrink, colors, scratch, pixels);
       std::fill(pixels + shown, pixels + cols, coloring.masked);

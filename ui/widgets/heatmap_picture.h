@@ -1,4 +1,4 @@
-// A matrix's numbers as the pixels of a texture.
+// Converts matrix values to texture pixels.
 #pragma once
 
 #include <imgui.h>
@@ -18,19 +18,19 @@ struct Coloring {
   float low = 0;
   float high = 1;
   bool mask_upper = false;
-  Color32 masked = 0;  // of hidden cells, and of what is no number
+  Color32 masked = 0;  // for hidden cells and NaN
 };
 
 Color32 cell_color(const Coloring& coloring, float value);
 
-// Draws the matrix as a texture named after the ID stack; it is filled again only when `version` or the colouring
-// changed. `shrink` cells a side become one pixel, which has the largest of their values: bright lines survive.
+// Draws the matrix as a texture named after the ID stack; refilled only when `version` or the coloring changes. Each
+// block of `shrink` × `shrink` cells becomes one pixel with the block's maximum, so bright lines survive.
 void paint_matrix(Painter& paint, ImVec2 low, ImVec2 high, const Matrix& matrix, std::uint64_t version,
                   const Coloring& coloring, TextureStore& textures, int shrink = 1, Sharing sharing = Sharing::alone);
 
-// ---- what the colours stand for
+// ---- the legend
 
-// A bar of the map with its ends labelled, advancing the cursor by `size`. Upright when higher than wide.
+// Draws a bar of the map with labeled ends and advances the cursor by `size`. Vertical if it is taller than wide.
 void draw_legend(ColorMap map, float low, float high, ImVec2 size, const Skin& skin);
 
 }  // namespace attnscope

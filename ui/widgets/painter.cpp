@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-// ImDrawList strokes lines and outlines through the middle of pixels; a polyline's points it takes as they are.
+// ImDrawList strokes lines and outlines through pixel centers, but takes a polyline's points as they are.
 ImVec2 pixel_middle(ImVec2 at) {
   return {at.x + 0.5F, at.y + 0.5F};
 }
@@ -18,7 +18,7 @@ Typeface typeface_of(const ImFont* font, const Fonts& fonts) {
   return font == fonts.bold ? Typeface::bold : Typeface::ui;
 }
 
-constexpr std::size_t few_corners = 400;  // more than a line, a rectangle or a circle has
+constexpr std::size_t few_corners = 400;  // upper bound for a line, a rectangle or a circle
 
 float em_share(Typeface face, const Fonts& fonts) {
   return face == Typeface::ui ? fonts.ui_em : face == Typeface::bold ? fonts.bold_em : fonts.mono_em;
@@ -29,7 +29,7 @@ float em_share(Typeface face, const Fonts& fonts) {
 DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::string_view text, const Skin& skin) {
   const Typeface face = typeface_of(font, skin.fonts);
   const float ascent = font_ascent(font);
-  // Dear ImGui begins text at a whole pixel.
+  // Dear ImGui starts text at integer pixels.
   const ImVec2 baseline{std::floor(position.x), std::floor(position.y) + ascent};
   return {.text = std::string(text),
           .face = face,
@@ -45,7 +45,7 @@ DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::st
 Painter::Painter(const Skin& skin) : skin_(skin), list_(*ImGui::GetWindowDrawList()) {}
 
 bool Painter::begin(std::size_t corners) {
-  constexpr std::size_t most = 60'000;  // of 65 536: some are left to what is not painted here
+  constexpr std::size_t most = 60'000;  // of 65,536: leaves room for what is not painted here
   first_ = list_.VtxBuffer.Size;
   const bool recounts = (ImGui::GetIO().BackendFlags & ImGuiBackendFlags_RendererHasVtxOffset) != 0;
   return recounts || list_._VtxCurrentIdx + corners < most;
@@ -97,7 +97,7 @@ void Painter::dots(std::span<const ImVec2> centers, std::span<const Color32> col
     for (std::size_t i = 0; i < centers.size(); ++i) filled_circle(centers[i], radius, colors[i], 10);
     return;
   }
-  constexpr std::size_t chunk = 4096;  // a draw call's corners are counted with 16 bits
+  constexpr std::size_t chunk = 4096;  // a draw call has 16-bit vertex indices
   for (std::size_t first = 0; first < centers.size(); first += chunk) {
     const std::size_t last = std::min(first + chunk, centers.size());
     const auto count = static_cast<int>(last - first);
@@ -139,15 +139,15 @@ void Painter::slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 c
   const ImVec2 position{anchor.x, anchor.y - text_size(font, text).y / 2};
   const ImVec2 low = list_.GetClipRectMin();
   const ImVec2 high = list_.GetClipRectMax();
-  // Dear ImGui draws level text only: its corners are turned afterwards. Text out of the clip rectangle would be left
-  // out before it is turned into it, so it gets that rectangle only when it has been drawn.
+  // Dear ImGui draws only horizontal text, so its vertices are rotated afterwards. Text outside the clip rectangle
+  // would be skipped before the rotation moves it inside; the rectangle is therefore set after drawing.
   list_.PushClipRectFullScreen();
   draw_text(list_, font, position, color, text.data(), text.data() + text.size());
   list_.CmdBuffer.back().ClipRect = {low.x, low.y, high.x, high.y};
   list_.PopClipRect();
   for (int i = first_; i < list_.VtxBuffer.Size; ++i)
     list_.VtxBuffer[i].pos = turned(list_.VtxBuffer[i].pos, anchor, degrees);
-  if (recording()) record_text(font, position, color, text, anchor, degrees);  // with the vertices that it has by now
+  if (recording()) record_text(font, position, color, text, anchor, degrees);  // with the vertices generated so far
 }
 
 void Painter::cells(const TexturePart& part, ImVec2 low, ImVec2 high, int cols, int rows,

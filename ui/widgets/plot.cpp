@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-// Where a value stands between the ends of an axis, from 0 to 1, and what stands there.
+// Maps a value to its position on an axis, from 0 to 1, and back.
 double share_of(double value, PlotRange range, bool log) {
   return log ? std::log(value / range.low) / std::log(range.high / range.low) : (value - range.low) / range.width();
 }
@@ -31,13 +31,13 @@ std::vector<PlotLine> visible_lines(std::span<const PlotLine> lines, const PlotV
   return visible;
 }
 
-// A value with as many digits as someone reading a curve wants.
+// Formats a value with enough digits to read a curve.
 std::string value_text(double value) {
   if (std::abs(value) >= 1e4) return tick_text(value, std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2));
   return fmt::format("{:.4g}", value);
 }
 
-// Beside the body, within the plot.
+// Next to the body, inside the plot.
 constexpr float right_margin = 8;  // at scale 1
 
 void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& skin) {
@@ -65,7 +65,7 @@ void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& s
     if (!options.x_numbers) continue;
     const std::string text = tick_text(tick, frame.log_x ? tick : x_step);
     const float width = text_size(font, text).x;
-    const float last = frame.high.x + skin.px(right_margin) - width;  // beyond it the number would be cut
+    const float last = frame.high.x + skin.px(right_margin) - width;  // past this the number would be clipped
     paint.text(font, {std::min(x - width / 2, last), frame.high.y + skin.px(2)}, skin.theme.text_dim, text);
   }
   if (!options.x_label.empty()) {
@@ -74,7 +74,7 @@ void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& s
   }
 }
 
-// The points of one unbroken stretch.
+// Draws the points of one contiguous segment.
 void draw_stretch(const std::vector<ImVec2>& points, Color32 color, float thickness, bool dots, const Skin& skin) {
   Painter paint(skin);
   const bool dense =
@@ -139,7 +139,7 @@ void draw_marker(const PlotFrame& frame, const PlotAxis& axis, const Skin& skin)
 
 void zoom_and_pan(const PlotFrame& frame, PlotAxis& axis, PlotView& view) {
   const ImGuiIO& io = ImGui::GetIO();
-  const float wheel = io.MouseWheel != 0 ? io.MouseWheel : io.MouseWheelH;  // Shift may turn the wheel sideways
+  const float wheel = io.MouseWheel != 0 ? io.MouseWheel : io.MouseWheelH;  // Shift may make the wheel horizontal
   if (ImGui::IsItemHovered() && wheel != 0) {
     const double factor = std::pow(0.85, static_cast<double>(wheel));
     if (!io.KeyCtrl) axis.window = zoomed(frame.x, frame.x_value(io.MousePos.x), factor, frame.log_x);
@@ -157,7 +157,7 @@ void zoom_and_pan(const PlotFrame& frame, PlotAxis& axis, PlotView& view) {
   }
 }
 
-// The values there, a line a line of the plot.
+// The values at that x, one line of text per plotted line.
 Pointed pointed_values(std::span<const PlotLine> lines, double x, const PlotOptions& options) {
   Pointed pointed{.thing = HoverTarget::plot, .name = std::string(options.title), .about = std::string(options.title)};
   pointed.help = options.help;
@@ -211,7 +211,7 @@ void draw_crosshair(const PlotFrame& frame, std::span<const PlotLine> lines, Plo
   if (axis.crosshair_owner == self && !lines.empty()) values_tooltip(lines, *axis.crosshair, options, skin);
 }
 
-// What the legend says beside a name: the value under the crosshair, at the marker, or the newest.
+// The value next to a name in the legend: at the crosshair, at the marker, or the newest.
 std::string legend_value(const PlotLine& line, const PlotAxis& axis) {
   const Series& series = *line.series;
   if (series.y.empty()) return "";
@@ -233,7 +233,7 @@ void draw_legend_entry(const PlotLine& line, bool hidden, ImVec2 at, const std::
   paint.text(font, {x + name_width + skin.px(5), at.y}, hidden ? ink : skin.theme.text, value);
 }
 
-// Where the entries of a legend stand, below and right of the plot's corner.
+// Positions of the legend's entries, relative to the plot's top left corner.
 struct Legend {
   struct Entry {
     std::size_t line;
@@ -242,14 +242,14 @@ struct Legend {
     std::string value;
   };
   std::vector<Entry> entries;
-  float below = 0;  // height of its own rows, where there is no room for all beside the title
+  float below = 0;  // height of separate rows, if not all fit next to the title
 };
 
 float legend_line(const Skin& skin) {
   return font_size(skin.fonts.small) + skin.px(3);
 }
 
-// Right of the title, from the right edge leftwards, while there is room.
+// Places entries right of the title, from the right edge leftwards, while they fit.
 void place_beside_title(Legend& legend, float left, float right, float gap) {
   float x = right;
   std::size_t kept = legend.entries.size();
@@ -262,7 +262,7 @@ void place_beside_title(Legend& legend, float left, float right, float gap) {
   legend.entries.erase(legend.entries.begin(), legend.entries.begin() + static_cast<std::ptrdiff_t>(kept));
 }
 
-// In rows beneath the title.
+// Places entries in rows below the title.
 void place_below_title(Legend& legend, float right, float gap, const Skin& skin) {
   ImVec2 at{0, legend_line(skin) + skin.px(2)};
   for (Legend::Entry& entry : legend.entries) {
@@ -273,7 +273,7 @@ void place_below_title(Legend& legend, float right, float gap, const Skin& skin)
   legend.below = at.y;
 }
 
-// `size` is that of the plot.
+// `size` is the size of the plot.
 Legend placed_legend(std::span<const PlotLine> lines, ImVec2 size, const PlotAxis& axis, const PlotOptions& options,
                      const Skin& skin) {
   Legend legend;
@@ -285,13 +285,13 @@ Legend placed_legend(std::span<const PlotLine> lines, ImVec2 size, const PlotAxi
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::string value = options.legend_values ? legend_value(lines[i], axis) : "";
     const float width = skin.px(19) + text_size(font, lines[i].name).x + text_size(font, value).x;
-    // A value may change with every move of the mouse, and nothing should jump then.
+    // Reserves room, because a value may change with every mouse move and the layout must not jump.
     const float steady = options.legend_values ? skin.px(44) - text_size(font, value).x : 0;
     all += width + steady + gap;
     legend.entries.push_back({i, {}, width, std::move(value)});
   }
   const float rows = std::ceil(all / std::max(1.0F, right)) * legend_line(skin);
-  const bool has_height = rows < 0.2F * size.y;  // else the lines themselves matter more
+  const bool has_height = rows < 0.2F * size.y;  // otherwise the lines get the room
   if (all > right - left && has_height)
     place_below_title(legend, right, gap, skin);
   else
@@ -322,7 +322,7 @@ bool has_points(std::span<const PlotLine> lines) {
   return std::any_of(lines.begin(), lines.end(), [](const PlotLine& line) { return !line.series->x.empty(); });
 }
 
-// legend: the height of its own rows.
+// `legend`: the height of its separate rows.
 PlotFrame make_frame(ImVec2 origin, ImVec2 size, float legend, std::span<const PlotLine> lines, PlotAxis& axis,
                      const PlotView& view, const PlotOptions& options, const Skin& skin) {
   const float line = font_size(skin.fonts.small);

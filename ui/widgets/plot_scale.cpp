@@ -1,4 +1,4 @@
-// The arithmetic of plots: ticks, zooming, fitting. No drawing.
+// Arithmetic of plots without drawing: ticks, zooming, fitting.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ double from_axis(double value, bool log) {
   return log ? std::pow(10.0, value) : value;
 }
 
-// Every 1, 2 and 5 times a power of ten in the range, of the given factors.
+// All multiples of a power of ten by the given factors (1, 2, 5) in the range.
 std::vector<double> decade_ticks(PlotRange range, std::initializer_list<double> factors) {
   std::vector<double> ticks;
   const int first = static_cast<int>(std::floor(std::log10(range.low)));
@@ -49,7 +49,7 @@ std::vector<double> linear_ticks(PlotRange range, int count) {
   const double step = power * (share < 1.5 ? 1 : share < 3.5 ? 2 : share < 7.5 ? 5 : 10);
   const double first = std::ceil(range.low / step - 1e-9);
   const double last = std::floor(range.high / step + 1e-9);
-  constexpr double largest_exact = 9007199254740992.0;  // 2^53: beyond it i + 1 may be i
+  constexpr double largest_exact = 9007199254740992.0;  // 2^53: beyond it i + 1 may equal i
   if (std::max(std::abs(first), std::abs(last)) >= largest_exact) return ticks;
   for (double i = first; i <= last; ++i) ticks.push_back(i * step == 0 ? 0 : i * step);
   return ticks;

@@ -7,8 +7,7 @@
 
 namespace attnscope {
 
-// width × height pixels, row by row from the top, as a PNG file. Throws std::runtime_error if there is no memory for
-// it.
+// Encodes width × height pixels, row by row from the top, as a PNG file. Throws std::runtime_error if out of memory.
 std::string encode_png(std::span<const Color32> pixels, int width, int height);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Buttons in a row: how wide they are, and where the next one stands.
+// Buttons in a row: their widths and their placement.
 #pragma once
 
 #include <string_view>
@@ -7,14 +7,14 @@
 
 namespace attnscope {
 
-// What Dear ImGui's buttons and checkboxes take up; what follows ## in a label is not drawn.
+// Width of Dear ImGui's buttons and checkboxes; the part of a label after ## is not drawn.
 float button_width(const char* label);
 float checkbox_width(const char* label);
 
-// Puts the next item, of that width, beside the last one if there is room, else in the next line.
+// Places the next item, of that width, next to the last one if it fits, otherwise on the next line.
 void next_in_row(float width, float gap);
 
-// ---- of which one is chosen: the levels and modes inside a workspace
+// ---- exclusive choices: the levels and modes inside a workspace
 
 template <typename Value>
 struct ChoiceText {
@@ -22,24 +22,24 @@ struct ChoiceText {
   const char* title;
   const char* help;
 };
-template <typename Value>  // which clang before 17 does not deduce by itself
+template <typename Value>  // clang before 17 does not deduce it
 ChoiceText(Value, const char*, const char*)->ChoiceText<Value>;
 
-// One small button, in the row or in its next line where there is no room; the next one stands beside it. True when
-// clicked.
+// Draws one small button in the row, or on the next line if it does not fit; the next item goes next to it. Returns
+// true if clicked.
 bool draw_choice(const char* title, bool chosen, std::string_view help, const Skin& skin);
 
-// Goes on in the next line if a small button with that title has no room in the row.
+// Starts a new line if a small button with that title does not fit in the row.
 void break_choices(const char* title);
 
 // Ends the row.
 void end_choices();
 
-// ---- with a drawn icon before the label: fonts rarely have these signs
+// ---- with a drawn icon before the label: fonts rarely have these glyphs
 
 enum class Icon { play, pause, step, reset };
 
-// True when pressed.
+// Returns true when pressed.
 bool icon_button(const char* label, Icon icon, Color32 icon_color, bool enabled, std::string_view help,
                  const Skin& skin);
 

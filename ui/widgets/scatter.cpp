@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t most_labels = 90;
 constexpr std::size_t most_tried = 600;
-constexpr float reach = 9;      // pixels at scale 1 within which a point is pointed at
-constexpr float closest = 200;  // times as large as when all is seen
+constexpr float reach = 9;      // hover radius in pixels at scale 1
+constexpr float closest = 200;  // maximum zoom relative to the view of all points
 
 bool is_number(ImVec2 at) {
   return std::isfinite(at.x) && std::isfinite(at.y);
@@ -32,14 +32,14 @@ class ScatterCanvas {
   ScatterCanvas(const ScatterOptions& options, const ScatterFrame& frame, const Skin& skin)
       : options_(options), frame_(frame), skin_(skin), paint_(skin), radius_(skin.px(options.radius)) {}
 
-  // The nearest point within reach of the mouse; −1: none.
+  // The point closest to the mouse within reach; −1: none.
   int pointed(ImVec2 mouse) const {
     int nearest = -1;
     float least = skin_.px(reach) * skin_.px(reach);
     for (std::size_t i = 0; i < options_.points.size(); ++i) {
       const ImVec2 at = frame_.at(options_.points[i]);
       const float away = (at.x - mouse.x) * (at.x - mouse.x) + (at.y - mouse.y) * (at.y - mouse.y);
-      if (away < least) {  // false for what is no number
+      if (away < least) {  // false for NaN
         least = away;
         nearest = static_cast<int>(i);
       }
@@ -130,7 +130,7 @@ class ScatterCanvas {
     const ImVec2 size = text_size(font, text);
     const std::optional<ImVec2> corner = places.place(at(point), radius_ + skin_.px(gap), size);
     if (!corner) return false;
-    // Points lie behind it.
+    // Covers the points behind the label.
     paint_.filled_rect(*corner, {corner->x + size.x, corner->y + size.y}, faded(skin_.theme.background, 0.6F),
                        skin_.px(2));
     paint_.text(font, *corner, color, text);
@@ -142,10 +142,10 @@ class ScatterCanvas {
   const Skin& skin_;
   Painter paint_;
   float radius_;
-  std::vector<std::pair<ImVec2, ImVec2>> taken_;  // corner and size of what stands there already
+  std::vector<std::pair<ImVec2, ImVec2>> taken_;  // corner and size of the occupied rectangles
 };
 
-// Wheel and drag on the item that was just submitted.
+// Applies wheel and drag to the last item.
 void move_window(ScatterView& view, const ScatterFrame& frame, float fitted_scale) {
   const ImGuiIO& io = ImGui::GetIO();
   const ImVec2 middle{(frame.low.x + frame.high.x) / 2, (frame.low.y + frame.high.y) / 2};

@@ -1,4 +1,4 @@
-// Points in the plane: maps of embeddings.
+// Scatter plots: maps of embeddings.
 #pragma once
 
 #include <imgui.h>
@@ -16,18 +16,18 @@ namespace attnscope {
 
 class Painter;
 
-// What of the plane is seen. The same length on both axes is as long on the screen; y points up.
+// The visible part of the plane. Both axes have the same scale; y points up.
 struct ScatterWindow {
   ImVec2 center;    // in the points' units
-  float scale = 1;  // pixels a unit
+  float scale = 1;  // pixels per unit
 };
 
-// What it remembers from frame to frame.
+// State that persists between frames.
 struct ScatterView {
-  std::optional<ScatterWindow> window;  // none: all points
+  std::optional<ScatterWindow> window;  // nullopt: all points are visible
 };
 
-// Where points stand on the screen in this frame.
+// The mapping of points to the screen in this frame.
 struct ScatterFrame {
   ImVec2 low, high;
   ScatterWindow window;
@@ -38,43 +38,43 @@ struct ScatterFrame {
 };
 
 struct ScatterOptions {
-  std::span<const ImVec2> points;                            // one that is no number is not drawn
-  std::span<const Color32> colors;                           // as many
-  std::function<std::string(int)> label;                     // of a point; empty: no labels
-  std::span<const int> marked;                               // drawn larger and labelled first
-  std::span<const int> important;                            // labelled where there is room, the first of them first
-  std::function<void(int)> tooltip;                          // draws what it says of a point
-  std::function<void(Painter&, const ScatterFrame&)> under;  // what is drawn between the points and their labels
+  std::span<const ImVec2> points;                            // points with a NaN coordinate are not drawn
+  std::span<const Color32> colors;                           // one per point
+  std::function<std::string(int)> label;                     // label of a point; empty: no labels
+  std::span<const int> marked;                               // drawn larger and labeled first
+  std::span<const int> important;                            // labeled where there is room, in this order
+  std::function<void(int)> tooltip;                          // draws the tooltip's contents for a point
+  std::function<void(Painter&, const ScatterFrame&)> under;  // draws between the points and their labels
   std::string_view x_axis, y_axis;
   float radius = 3;       // at scale 1
-  bool pointable = true;  // points can be pointed at and clicked
+  bool pointable = true;  // points can be hovered and clicked
 };
 
 struct ScatterResult {
   int hovered = -1;
-  int clicked = -1;  // pressed and let go without a drag
+  int clicked = -1;  // pressed and released without a drag
 };
 
-// Fills `size` (as room_for has it). Wheel zooms at the cursor, drag pans, double-click shows everything again. Labels
-// do not overlap; what has none shows it when it is pointed at.
+// Draws into `size` (see room_for). The wheel zooms at the cursor, a drag pans, a double-click resets. Labels do not
+// overlap; a point without one shows it when hovered.
 ScatterResult draw_scatter(const char* id, const ScatterOptions& options, ScatterView& view, ImVec2 size,
                            const Skin& skin);
 
-// The window in which all points are seen; around the origin where there are none.
+// The window that contains all points; around the origin if there are none.
 ScatterWindow fitted_window(std::span<const ImVec2> points, ImVec2 size, float margin);
 
-// The window with `fixed` (pixels from the middle, y down) staying in its place, `factor` times as large.
+// Zooms by `factor` about `fixed` (pixels from the center, y down).
 ScatterWindow zoomed(const ScatterWindow& window, ImVec2 fixed, float factor);
 
-// Puts labels where there is room; each is asked for one of several places beside its point.
+// Places labels without overlap; tries several positions next to each point.
 class LabelPlaces {
  public:
   LabelPlaces(ImVec2 low, ImVec2 high) : low_(low), high_(high) {}
 
-  // Nothing is to stand there.
+  // Marks a rectangle as occupied.
   void take(ImVec2 corner, ImVec2 size);
 
-  // Top left corner of a label of that size beside a dot; none: it would lie over another, or leave the area.
+  // Top left corner for a label of that size next to a dot; nullopt if it would overlap another or leave the area.
   std::optional<ImVec2> place(ImVec2 dot, float radius, ImVec2 size);
 
  private:

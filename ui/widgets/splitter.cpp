@@ -18,7 +18,7 @@ bool draw_splitter(const char* id, float& width, float height, const SplitterOpt
   if (lit) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
 
   const float mouse = ImGui::GetIO().MousePos.x;
-  // Where the bar was taken hold of, so that it stays under the mouse even after going past an end.
+  // Offset at which the bar was grabbed, so that it stays under the mouse even after going past a limit.
   float& held_at = *ImGui::GetStateStorage()->GetFloatRef(ImGui::GetID(id));
   if (ImGui::IsItemActivated()) held_at = mouse - origin.x;
   if (active && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 1)) {

@@ -1,4 +1,4 @@
-// The edge between two columns.
+// A draggable edge between two columns.
 #pragma once
 
 #include "base/skin.h"
@@ -8,13 +8,14 @@ namespace attnscope {
 struct SplitterOptions {
   float min = 160;  // all lengths at scale 1
   float max = 800;
-  float standard = 280;          // after a double-click
-  bool column_is_right = false;  // the column whose width it sets is right of it
+  float standard = 280;          // restored by a double-click
+  bool column_is_right = false;  // the bar resizes the column to its right
 };
 
 inline constexpr float splitter_width = 6;  // at scale 1
 
-// A vertical bar of that height at the cursor, dragged to change `width` (at scale 1). True when it changed.
+// Draws a vertical bar of that height at the cursor; dragging it changes `width` (at scale 1). Returns true if it
+// changed.
 bool draw_splitter(const char* id, float& width, float height, const SplitterOptions& options, const Skin& skin);
 
 }  // namespace attnscope

@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t most_rects = 128 * 128;  // of one picture's cells, before they become an image
+constexpr std::size_t most_rects = 128 * 128;  // cells of one picture; more become an image
 
 std::string number(float value) {
   std::string text = fmt::format("{:.2f}", value);
@@ -22,7 +22,7 @@ std::string number(float value) {
   return text == "-0" ? "0" : text;
 }
 
-// `what` is "fill", "stroke" or "stop": the attributes that colour it.
+// `what` is "fill", "stroke" or "stop": the prefix of the color attributes.
 std::string colored(std::string_view what, Color32 color) {
   std::string text = fmt::format(" {}{}=\"#{:02x}{:02x}{:02x}\"", what, what == "stop" ? "-color" : "", color & 0xFFU,
                                  color >> 8 & 0xFFU, color >> 16 & 0xFFU);
@@ -31,7 +31,7 @@ std::string colored(std::string_view what, Color32 color) {
   return text;
 }
 
-// Bytes of the UTF-8 character at the beginning of `text`, which is not empty; 0 when there is none.
+// Length in bytes of the UTF-8 character at the start of `text`, which is not empty; 0 if invalid.
 std::size_t character_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return 1;
@@ -62,7 +62,7 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-// The font that was used, and what comes near to it.
+// The font used, with similar fallbacks.
 std::string font_attributes(const DrawnText& text) {
   const bool mono = text.face == Typeface::mono;
   std::string family = text.family.empty() ? "" : fmt::format("'{}', ", escaped_xml(text.family));
@@ -109,12 +109,12 @@ class SvgWriter {
 
   const Capture& capture_;
   std::string text_;
-  std::optional<PictureArea> clip_;  // of the group that is open; none: no group is
-  std::vector<PictureArea> clips_;   // that have a clipPath
+  std::optional<PictureArea> clip_;  // of the open group; nullopt: no open group
+  std::vector<PictureArea> clips_;   // those that have a clipPath
   int gradients_ = 0;
 };
 
-// Where the clip rectangle takes something away from what the picture's own edges leave.
+// Returns the clip rectangle if it removes anything inside the picture's own edges.
 std::optional<PictureArea> needed_clip(const Drawn& drawn, const PictureArea& area) {
   const std::optional<PictureArea> inked = common_area(bounds(drawn.shape), area);
   if (!inked || contains(drawn.clip, *inked)) return std::nullopt;
@@ -146,7 +146,7 @@ std::string SvgWriter::box(ImVec2 low, ImVec2 high) const {
                      number(high.y - low.y));
 }
 
-// Shapes that follow one another under the same clip rectangle share a group.
+// Consecutive shapes with the same clip rectangle share a group.
 void SvgWriter::clip_to(const std::optional<PictureArea>& clip) {
   if (clip_.has_value() == clip.has_value() && (!clip || same(*clip, *clip_))) return;
   if (clip_) text_ += "</g>\n";
@@ -215,7 +215,7 @@ void SvgWriter::operator()(const DrawnCells& cells) {
     add_rects(cells);
 }
 
-// In units of cells, which a transformation makes as large as they are.
+// In units of cells, scaled by a transform.
 void SvgWriter::add_rects(const DrawnCells& cells) {
   add("<g transform=\"translate({} {}) scale({:.6g} {:.6g})\" shape-rendering=\"crispEdges\">\n", x(cells.low.x),
       y(cells.low.y), (cells.high.x - cells.low.x) / static_cast<float>(cells.cols),
@@ -233,7 +233,7 @@ void SvgWriter::add_rects(const DrawnCells& cells) {
   text_ += "</g>\n";
 }
 
-// SVG 1.1 knows optimizeSpeed, browsers pixelated: each takes the last that it knows.
+// SVG 1.1 defines optimizeSpeed, browsers pixelated; each uses the last value that it knows.
 void SvgWriter::add_image(const DrawnCells& cells) {
   add("<image {} preserveAspectRatio=\"none\" style=\"image-rendering:optimizeSpeed;image-rendering:pixelated\" "
       "xlink:href=\"data:image/png;base64,{}\"/>\n",

@@ -54,7 +54,7 @@ bool is_marked(std::size_t index, const TokenStripOptions& options) {
   return std::ranges::binary_search(options.marked, static_cast<int>(index));
 }
 
-// Signs that people have and vocabularies often have not, and what is most often in these instead.
+// Characters that users type but vocabularies often lack, and the usual substitutes.
 constexpr auto likes = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"’", "'"},
     {"‘", "'"},
@@ -116,7 +116,7 @@ void underline(Painter& paint, const Chip& chip, Color32 color, float thickness,
   paint.line({chip.low.x, below}, {chip.high.x, below}, color, thickness);
 }
 
-// Long and bright, or short and dark.
+// Long and bright for a large weight, short and dark for a small one.
 void draw_weight_below(Painter& paint, const Chip& chip, float weight, const Skin& skin) {
   underline(paint, chip, skin.theme.border, skin.px(3), skin);
   const float share = clamped(weight, 0.0F, 1.0F);
@@ -131,7 +131,7 @@ Color32 chip_fill(std::size_t index, bool masked, bool hovered, const TokenStrip
   return hovered ? skin.theme.hovered : skin.theme.raised;
 }
 
-// The last item's piece.
+// Draws the last item's token.
 void paint_token(Painter& paint, const PictureArea& area, const Token& token, std::size_t index,
                  const TokenStripOptions& options, const Skin& skin) {
   const bool hovered = ImGui::IsItemHovered();
@@ -189,7 +189,7 @@ TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens,
     ImGui::SetCursorScreenPos(at);
     if (ImGui::InvisibleButton("piece", {width, chip_height})) result.clicked = static_cast<int>(i);
     const bool hovered = ImGui::IsItemHovered();
-    // What has scrolled out of sight costs nothing.
+    // Skips tokens that are scrolled out of sight.
     if (ImGui::IsItemVisible()) paint_token(paint, {at, {at.x + width, at.y + chip_height}}, token, i, options, skin);
     if (hovered) {
       result.hovered = static_cast<int>(i);

@@ -1,4 +1,4 @@
-// A sentence as the model has it: pieces and their numbers.
+// A sentence as the model's input: tokens and their IDs.
 #pragma once
 
 #include <span>
@@ -11,23 +11,23 @@
 namespace attnscope {
 
 struct TokenStripOptions {
-  bool show_ids = true;  // beneath each piece; always in the tooltip
+  bool show_ids = true;  // below each token; always in the tooltip
   int selected = -1;
-  int underlined = 0;              // so many pieces from the first on
-  int masked_from = -1;            // pieces from here on are hidden from the model; −1: none
-  std::string_view masked_note;    // why, in the tooltip
-  std::span<const float> weights;  // 0…1 a piece, shown as its background (viridis); empty: none
-  bool weights_below = false;      // as a line beneath it instead, so long as it weighs
+  int underlined = 0;              // number of tokens underlined, starting at the first
+  int masked_from = -1;            // tokens from here on are masked; −1: none
+  std::string_view masked_note;    // the reason, in the tooltip
+  std::span<const float> weights;  // 0…1 per token, shown as its background (viridis); empty: none
+  bool weights_below = false;      // as a line below the token instead, with length proportional to the weight
   std::string_view weight_name = "weight";
-  std::span<const UnseenWord> unseen;  // their pieces are underlined, and the tooltip says why
-  std::span<const int> marked;         // outlined; ascending
-  std::string_view marked_note;        // why, in the tooltip
+  std::span<const UnseenWord> unseen;  // their tokens are underlined, with an explanation in the tooltip
+  std::span<const int> marked;         // outlined; in ascending order
+  std::string_view marked_note;        // the reason, in the tooltip
 };
 
-// What there is to say of a word that training has not seen.
+// The note about a word that does not occur in the training data.
 std::string unseen_note(const UnseenWord& word);
 
-// The first for which there is another to offer; else the first. There is at least one.
+// Returns the first word that has a suggested replacement; otherwise the first. `words` must not be empty.
 const UnseenWord& first_to_mend(std::span<const UnseenWord> words);
 
 struct TokenStripResult {

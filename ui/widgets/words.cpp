@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-// As Dear ImGui would break it now, but for numbers.
+// Breaks lines as Dear ImGui would, except inside numbers.
 std::string broken_into_lines(std::string_view text) {
   const float wrap = ImGui::GetCurrentWindow()->DC.TextWrapPos;
   const float width = ImGui::CalcWrapWidthForPos(ImGui::GetCursorScreenPos(), wrap);
@@ -43,16 +43,15 @@ bool any_button(const std::string& text, float padding_y, ImGuiButtonFlags flags
   return pressed;
 }
 
-// The next tooltip stands beneath the last item, or above it where there is no room: it does not cover what it
-// explains.
+// Places the next tooltip below the last item, or above it if there is no room, so that it does not cover the item.
 void beside_item() {
   const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   const float gap = ImGui::GetStyle().ItemSpacing.y;
-  // Of a tall item, a picture, that would be far from the mouse.
+  // For a tall item, such as a picture, that would be far from the mouse.
   if (high.y - low.y > 4 * ImGui::GetFrameHeight()) return;
   const bool above = high.y > viewport.WorkPos.y + viewport.WorkSize.y * 0.75F;
-  // So far to the left of the mouse as the mouse is to the right: it ends at no edge.
+  // The tooltip extends equally to both sides of the mouse, so it is not clipped at an edge.
   const float x = ImGui::GetIO().MousePos.x;
   const float pivot = clamped((x - viewport.WorkPos.x) / viewport.WorkSize.x, 0.0F, 1.0F);
   ImGui::SetNextWindowPos({x, above ? low.y - gap : high.y + gap}, ImGuiCond_Always, {pivot, above ? 1.0F : 0.0F});
@@ -110,7 +109,7 @@ void draw_caption(const char* title, const std::string& words, std::string_view 
   bold_text(shown, skin);
   help_tooltip(shown == title ? std::string(help) : fmt::format("{}\n{}", title, help), skin, title);
   ImGui::SameLine(0, skin.px(8));
-  // Half a word helps nobody, and the title's tooltip says more.
+  // A truncated word does not help, and the title's tooltip has the full text.
   if (ImGui::CalcTextSize(words.c_str()).x > ImGui::GetContentRegionAvail().x) return ImGui::NewLine();
   quiet_words(words, help, skin);
 }
@@ -145,7 +144,8 @@ std::string letters_that_fit(const ImFont* font, const std::string& text, float 
     const std::size_t middle = fitting + (too_long - fitting) / 2;
     (text_size(font, text.substr(0, middle)).x <= width ? fitting : too_long) = middle;
   }
-  while (fitting > 0 && (static_cast<unsigned char>(text[fitting]) & 0xC0U) == 0x80U) --fitting;  // no half character
+  // not in the middle of a UTF-8 character
+  while (fitting > 0 && (static_cast<unsigned char>(text[fitting]) & 0xC0U) == 0x80U) --fitting;
   return text.substr(0, fitting);
 }
 
@@ -172,7 +172,7 @@ bool begin_combo(const char* id, const std::string& shown, ImGuiComboFlags flags
   const float room = ImGui::CalcItemWidth() - ImGui::GetFrameHeight() - padding.x;
   const std::string text = shortened(ImGui::GetFont(), shown, room);
   const Color32 color = ImGui::GetColorU32(ImGuiCol_Text);
-  ImDrawList& list = *ImGui::GetWindowDrawList();  // an open one leaves another window behind
+  ImDrawList& list = *ImGui::GetWindowDrawList();  // an open one leaves another window current
   const bool open = ImGui::BeginCombo(id, "", flags);
   draw_any_text(list, {corner.x + padding.x, corner.y + padding.y}, color, text);
   return open;
@@ -198,7 +198,7 @@ bool small_text_button(const std::string& text) {
 }
 
 void help_tooltip(std::string_view text, const Skin& skin, std::string_view about) {
-  constexpr float delay = 0.45F;  // seconds of rest
+  constexpr float delay = 0.45F;  // seconds without mouse motion
   const auto label = [&](ImVec2 place) {
     return Pointed{.about = std::string(about), .help = std::string(text), .place = place};
   };

@@ -1,4 +1,4 @@
-// Text: in the flow of a window, in tooltips, and in pictures.
+// Text in windows, in tooltips, and in pictures.
 #pragma once
 
 #include <imgui.h>
@@ -10,58 +10,59 @@
 
 namespace attnscope {
 
-// ---- in the flow of a window
+// ---- in windows
 
-// All text that comes from outside (sentences, pieces, paths, messages) goes through these: signs that Dear ImGui
-// cannot hold are told by their numbers, and lines are broken as it breaks them, but not within numbers.
+// Draws text of any origin (sentences, tokens, paths, messages). Characters that Dear ImGui cannot represent are shown
+// as code points; lines break by Dear ImGui's rules, but not inside numbers.
 void plain_text(std::string_view text);
 void bold_text(std::string_view text, const Skin& skin);
 void mono_text(std::string_view text, const Skin& skin);
 void dim_text(std::string_view text, const Skin& skin);
 void colored_text(Color32 color, std::string_view text);
 
-// Dim words with the whole of it in their tooltip.
+// Dim words with the full text in their tooltip.
 void quiet_words(std::string_view words, std::string_view help, const Skin& skin);
 
-// Broken into as many lines as they need.
+// Draws text wrapped to the window's width.
 void wrapped_text(Color32 color, std::string_view text);
 void small_text(Color32 color, std::string_view text, const Skin& skin);
 
-// A heading, shortened where it must be, a few words beside it if there is room, and the whole of it in the tooltip of
-// both.
+// Draws a heading, shortened if necessary, with a few words next to it if there is room. The tooltip of either has the
+// full text.
 void draw_caption(const char* title, const std::string& words, std::string_view help, const Skin& skin);
 
-// Dim text in the middle of `size`, where a picture could be; advances the cursor.
+// Draws dim text centered in `size`, in place of a picture; advances the cursor.
 void draw_quiet_note(const char* text, ImVec2 size, const Skin& skin);
 
-// Line breaks as signs.
+// Shows line breaks as glyphs.
 std::string one_line(std::string_view text);
 
-// The text, or its beginning and "…", no wider than `width`; and the text, or "…" and its end.
+// Shortens the text to `width`: its beginning and "…", or "…" and its end.
 std::string shortened(const ImFont* font, const std::string& text, float width);
 std::string shortened_at_start(const ImFont* font, const std::string& text, float width);
-// The beginning alone, for cells in which "…" would take the place of half of it; empty where not one letter fits.
+// Only the beginning, without "…", for cells in which "…" would take half the room; empty if not one letter fits.
 std::string letters_that_fit(const ImFont* font, const std::string& text, float width);
 
-// As ImGui::BeginCombo and ImGui::Selectable, for any text: "##" in it is nothing but two signs. What does not fit
-// before the arrow of a combo ends in "…".
+// Like ImGui::BeginCombo and ImGui::Selectable, but for any text: "##" is shown literally. Text too long for the combo
+// ends in "…".
 bool begin_combo(const char* id, const std::string& shown, ImGuiComboFlags flags = 0);
 bool selectable_text(const std::string& text, bool chosen, ImGuiSelectableFlags flags = 0);
 
-// As ImGui::Button and ImGui::SmallButton, for any text.
+// Like ImGui::Button and ImGui::SmallButton, but for any text.
 bool text_button(const std::string& text);
 bool small_text_button(const std::string& text);
 
-// What the last item does, wrapped, once the mouse has rested on it. Works on disabled items too. `about` is the label
-// it has, if that may have an entry in the glossary: then the tooltip says so, and F1 opens it.
+// Shows a wrapped tooltip for the last item after the mouse has rested on it; also on disabled items. `about`: the
+// item's label, if it may have a glossary entry; the tooltip then mentions it and F1 opens it.
 void help_tooltip(std::string_view text, const Skin& skin, std::string_view about = {});
 
-// ---- lines that belong to a picture: they are in the file when it is saved
+// ---- text that is part of a picture and included in its exported file
 
-// At the cursor, as an item: it can be hovered, and what follows stands beneath it or, after SameLine, beside it.
+// Draws at the cursor as an item: it can be hovered, and what follows is placed below it or, after SameLine, next to
+// it.
 void draw_label(ImFont* font, Color32 color, std::string_view text, const Skin& skin);
 
-// Broken into as many lines as it needs.
+// Draws a label wrapped to its width.
 void draw_wrapped_label(ImFont* font, Color32 color, std::string_view text, const Skin& skin);
 
 }  // namespace attnscope

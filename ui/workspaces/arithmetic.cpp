@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t written_terms = 3;  // of a sum; the others are put together
+constexpr std::size_t written_terms = 3;  // terms of a sum written out; the others are combined
 
 }  // namespace
 

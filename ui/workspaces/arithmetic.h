@@ -1,4 +1,4 @@
-// How a number came about, written out: for tooltips.
+// Shows how a number was computed, for tooltips.
 #pragma once
 
 #include <functional>
@@ -8,13 +8,13 @@
 
 namespace attnscope {
 
-// With a real minus sign, and as many digits as a tooltip needs.
+// Formats a number with a true minus sign and the precision of tooltips.
 std::string short_number(float value);
 
-// The same behind an operator.
+// Same, as the operand after an operator: negative numbers in parentheses.
 std::string operand_text(float value);
 
-// "it" of "▁it".
+// "it" for "▁it".
 std::string name_of(std::span<const std::string> labels, int index);
 
 // Σ a_i b_i over `count` terms.
@@ -26,10 +26,11 @@ struct ProductSum {
   float term(int i) const { return left(i) * right(i); }
 };
 
-// 0 … count − 1.
+// The indices 0 … count − 1.
 std::vector<int> in_order(int count);
 
-// "0.31·1.20 + 0.52·0.44 + 0.10·−0.20 + 29 more: 3.93", the terms in that order. `after` names a term; empty: none.
+// "0.31·1.20 + 0.52·0.44 + 0.10·−0.20 + 29 more: 3.93", with terms in that order. `after` returns the name of a term;
+// empty: none.
 std::string written(const ProductSum& sum, const std::vector<int>& order,
                     const std::function<std::string(int)>& after = {});
 

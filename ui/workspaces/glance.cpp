@@ -27,12 +27,12 @@
 namespace attnscope {
 namespace {
 
-constexpr float least_drawn = 0.02F;  // a weight
+constexpr float least_drawn = 0.02F;  // smallest weight drawn
 
-// ---- what there is to see
+// ---- data
 
-// What the chosen head is of: the encoder, or a language model's own layers. Cross-attention is drawn between the
-// lines.
+// The part of the selected head: the encoder, or the layers of a language model. Cross-attention is drawn between the
+// two lines.
 AttentionPart part_of(const ModelConfig& model) {
   return model.is_language_model() ? AttentionPart::decoder : AttentionPart::encoder;
 }
@@ -41,7 +41,7 @@ const std::string& text_of_word(const std::vector<WordSpan>& words, int index) {
   return words[static_cast<std::size_t>(index)].text;
 }
 
-// Of the model, not of the text: </s>.
+// True for tokens such as </s>, which are not part of the text.
 bool is_mark(const WordSpan& word) {
   return word.text.starts_with('<');
 }
@@ -51,7 +51,7 @@ bool has_letters(const WordSpan& word) {
   return first >= 0x80 || std::isalnum(first) != 0;
 }
 
-// Of the words with letters: a full stop can say as much, but nothing is written of it.
+// Skips punctuation, which heads often attend to.
 int most_read(const Matrix& taken, int row, const std::vector<WordSpan>& words) {
   int most = -1;
   for (int col = 0; col < taken.cols; ++col) {
@@ -73,7 +73,7 @@ SetText set_text(std::vector<WordSpan> words, const std::vector<Token>& tokens) 
   return text;
 }
 
-// ---- moving
+// ---- selection
 
 int chosen_word(const Glance& glance, const AttentionView& view, const Snapshot& snapshot) {
   const int token = view.pinned_row.value_or(telling_row(row_tokens(snapshot, glance.place.part)));
@@ -122,7 +122,7 @@ struct Box {
   ImVec2 below() const { return {(low.x + high.x) / 2, high.y}; }
 };
 
-// Words as they stand in a text, in lines that are centred.
+// Words set as running text, in centered lines.
 struct Setting {
   ImFont* font = nullptr;
   std::vector<Box> boxes;
@@ -145,7 +145,7 @@ Setting set_words(const SetText& text, ImFont* font, float width, const Skin& sk
   };
   for (std::size_t i = 0; i < words.size(); ++i) {
     const float extent = text_size(font, words[i].text).x + 2 * margin.x;
-    // Letters of one word touch: the margins of its boxes lie over one another.
+    // The letters of one word touch, so the margins of its boxes overlap.
     const float before = x == 0 ? 0 : text.apart[i] ? gap : -2 * margin.x;
     if (text.apart[i] && x > 0 && x + before + extent > width) {
       center();
@@ -162,7 +162,7 @@ Setting set_words(const SetText& text, ImFont* font, float width, const Skin& sk
   return setting;
 }
 
-// In the largest letters with which it stands in one line; else in small ones, in as many as it needs.
+// Uses the largest font in which the text fits on one line; otherwise a small font on as many lines as needed.
 Setting fitted(const SetText& text, float width, const Skin& skin) {
   Setting large = set_words(text, skin.fonts.large, width, skin);
   return large.height <= font_size(skin.fonts.large) * 3.2F ? large : set_words(text, skin.fonts.ui, width, skin);
@@ -204,9 +204,9 @@ class Picture {
     move(written_, {low.x, top + arcs_ + words_.height + lines});
   }
 
-  float bottom() const { return bottom_; }  // lower than asked for, if it needs more room
+  float bottom() const { return bottom_; }  // below the requested height if more room is needed
 
-  // The word under the mouse. Clicking it chooses it.
+  // Returns the word under the mouse; a click selects it.
   std::optional<int> draw(AttentionView& view) {
     draw_arcs();
     draw_between();
@@ -257,7 +257,7 @@ class Picture {
                 unknown ? skin_.theme.error : skin_.theme.warning, skin_.px(2));
   }
 
-  // Of the words that are read.
+  // Returns null if the source word at that index occurs in the training data.
   const UnseenWord* unseen_at(int index) const {
     const int begin = glance_.text.words[static_cast<std::size_t>(index)].begin;
     const auto found = std::ranges::find(glance_.unseen, begin, &UnseenWord::begin);
@@ -288,7 +288,7 @@ class Picture {
       const int from = glance_.read_from[static_cast<std::size_t>(i)];
       const ImVec2 high = words_.boxes[static_cast<std::size_t>(from)].below();
       const ImVec2 low = written_.boxes[static_cast<std::size_t>(i)].above();
-      const float number = skin_.px(15);  // the weight stands beneath its word
+      const float number = skin_.px(15);  // the weight is below its word
       const float bend = (low.y - high.y) * 0.45F;
       const ImVec2 begin{high.x, high.y + number};
       const std::vector<ImVec2> points = curve(begin, {begin.x, begin.y + bend}, {low.x, low.y - bend}, low);
@@ -348,20 +348,21 @@ class Picture {
   float bottom_ = 0;
 };
 
-// ---- the words about it
+// ---- the explanation
 
-// Words begin … end as they stand in the text.
+// The text of words begin … end, with its spacing.
 std::string as_set(const SetText& text, std::size_t begin, std::size_t end) {
   std::string set;
   for (std::size_t i = begin; i < end; ++i) set += (text.apart[i] ? " " : "") + text.words[i].text;
   return set;
 }
 
-// What was written of a word, "qu'il": signs between two such words with them, and … for words that are of others.
+// The translation of a word, "qu'il": includes punctuation between two of its words, and … for words translated from
+// others.
 std::string written_of(const Glance& glance, int word) {
   const SetText& written = glance.written;
   std::string text;
-  std::size_t after = 0;  // the last of them, one past it
+  std::size_t after = 0;  // index past the last of them
   for (std::size_t i = 0; i < written.words.size(); ++i) {
     if (glance.read_from[i] != word) continue;
     if (text.empty()) {
@@ -376,7 +377,7 @@ std::string written_of(const Glance& glance, int word) {
   return text;
 }
 
-// "“it” looks at “animal” (0.99) and is written “il”."
+// "“it” attends most to “animal” (apart from itself): weight 0.99. …", with the generated words.
 std::string telling(const Glance& glance, int chosen) {
   const int best = most_attended(glance, chosen);
   if (best < 0) return {};
@@ -428,7 +429,7 @@ void draw_heading(WorkspaceContext& context, const Glance& glance) {
   help_tooltip(tr("Next head. Key: ↓."), skin);
 }
 
-// A button in the middle; true when it is pressed.
+// Draws a centered button; returns true if it is pressed.
 bool draw_offer(const std::string& label, const char* help, const Skin& skin) {
   const float width = button_width(label.c_str());
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, (ImGui::GetContentRegionAvail().x - width) / 2));
@@ -439,7 +440,8 @@ bool draw_offer(const std::string& label, const char* help, const Skin& skin) {
   return pressed;
 }
 
-// What to try next: another word for one that training has not seen, or one that changes what is meant.
+// Suggests the next step: replace a word that does not occur in the training data, or one that changes the pronoun's
+// referent.
 void draw_invitation(WorkspaceContext& context, const Glance& glance, const std::string& sentence) {
   const Skin& skin = context.skin;
   if (!glance.unseen.empty()) {

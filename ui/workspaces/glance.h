@@ -1,5 +1,5 @@
-// At a glance: the sentence in large words, where one of them looks, and what was written of both. For whoever sees
-// attention for the first time; it shows the head and the query that the attention workspace has chosen.
+// At a glance: the sentence in large words, the words that one of them attends to, and the translation of both. An
+// introduction to attention; shows the head and the query selected in the attention workspace.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +15,32 @@
 
 namespace attnscope {
 
-// Words in their order, as a text is set.
+// Words in order, with the spacing of running text.
 struct SetText {
   std::vector<WordSpan> words;
-  std::vector<bool> apart;    // a space before it
-  std::vector<bool> unknown;  // the vocabulary has no piece for some of it
+  std::vector<bool> apart;    // true: preceded by a space
+  std::vector<bool> unknown;  // true: contains characters that the vocabulary lacks
 };
 
-// Made once a look and head.
+// Cached per snapshot and head.
 struct Glance {
   HeadPlace place;
-  std::uint64_t newest = 0;  // versions of what it was made of
+  std::uint64_t newest = 0;  // versions of the snapshots it was computed from
   std::uint64_t complete = 0;
-  SetText text;  // that looks and is looked at
+  SetText text;  // the queries and keys
   std::vector<UnseenWord> unseen;
   Matrix inspections;          // words × words, of one head
-  SetText written;             // the translation; none of a language model, whose own words go on
-  std::vector<int> read_from;  // of each of its words the one that cross-attention, all heads together,
-                               // takes most from; −1: none
+  SetText written;             // the translation; empty for a language model, whose output continues the text
+  std::vector<int> read_from;  // per translated word: the source word with the most cross-attention, averaged over
+                               // heads; −1: none
 };
 
 Glance glance_at(const ShownMaps& maps, const HeadPlace& place);
 
-// The word that gets most of what this one has to give, itself left out; −1: none.
+// The word that receives the most weight from this one, excluding itself; −1: none.
 int most_attended(const Glance& glance, int word);
 
-// The sentence with one word exchanged for another that changes what a pronoun means; none: no such word stands there.
+// The sentence with one word replaced so that a pronoun refers to something else; nullopt: no suitable word.
 struct WordChange {
   std::string from, to;
   std::string sentence;

@@ -1,4 +1,4 @@
-// What a workspace is to the window: a row of the table in workspaces.cpp.
+// The interface of a workspace: a row of the table in workspaces.cpp.
 #pragma once
 
 #include <any>
@@ -23,8 +23,8 @@
 
 namespace attnscope {
 
-// What the workspaces remember from frame to frame (selection, zoom): one value of each type, as its type begins until
-// somebody changes it. A reference holds as long as the store.
+// View state that persists between frames (selection, zoom): one value per type, default-constructed on first access.
+// References stay valid as long as the store.
 class Views {
  public:
   template <typename View>
@@ -47,42 +47,42 @@ class Views {
   mutable std::map<std::type_index, std::any> views_;
 };
 
-// All that a workspace is given, the same for each.
+// The context passed to every workspace.
 struct WorkspaceContext {
   ShownMaps maps;
-  // The newest look of the window: at the present model, or through the weights of the recorded step that is shown,
-  // where there are any; may be null.
+  // The newest snapshot: of the present model, or through the weights of the displayed recorded step if there are any;
+  // may be null.
   const Snapshot* live;
   Views& views;
-  const Config& config;    // of the run; as a configuration begins while there is none
-  const Curves& curves;    // what was measured of it so far
-  bool has_run;            // one is open
-  std::string& reference;  // what the sentence should become; empty: not known
-  float& side_width;       // of a column beside the picture, in pixels at scale 1: kept from launch to launch
-  std::optional<StudyQuestion>& study;          // to be begun, in place of the one under way
-  bool studying;                                // there is one under way
-  std::optional<std::string>& sentence_wanted;  // instead of the present one
+  const Config& config;                         // of the run; the default configuration if there is none
+  const Curves& curves;                         // metrics measured so far
+  bool has_run;                                 // a run is open
+  std::string& reference;                       // expected output for the sentence; empty: unknown
+  float& side_width;                            // of a side column, in pixels at scale 1; persists between launches
+  std::optional<StudyQuestion>& study;          // a study to start, replacing the running one
+  bool studying;                                // a study is running
+  std::optional<std::string>& sentence_wanted;  // requests another sentence
   TextureStore& textures;
   const Skin& skin;
 };
 
 struct WorkspaceKey {
-  Chord chord;        // Shift belongs to the window's own keys
-  const char* title;  // in the list of keys, where neighbours of one title share a line
+  Chord chord;        // no Shift: it is reserved for the window's own shortcuts
+  const char* title;  // in the list of shortcuts, where neighbors with the same title share a line
   void (*act)(WorkspaceContext&);
 };
 
-// The keys of that title, "Enter, Backspace".
+// The keys with that title: "Enter, Backspace".
 std::string keys_text(std::span<const WorkspaceKey> keys, std::string_view title);
 
-// One of several things to look at inside a workspace: a level, a mode.
+// One of the views of a workspace: a level or mode.
 struct WorkspaceView {
-  std::string_view name;  // on the command line; no two views of all workspaces share one
+  std::string_view name;  // on the command line; unique among the views of all workspaces
   const char* title;
   const char* help;
 };
 
-// What a workspace shows, to be taken away: a matrix with its labels, and what the file may be called.
+// Numbers to export: a labeled matrix, and the suggested file name.
 struct WorkspaceNumbers {
   Matrix matrix;
   std::vector<std::string> rows;
@@ -90,29 +90,30 @@ struct WorkspaceNumbers {
   std::string title;
 };
 
-// To be shown.
+// Requirements for showing a workspace.
 struct WorkspaceNeeds {
-  bool inspection = true;  // at a model; else it is shown before there is one, and the snapshots may be null
-  bool text = true;        // a sentence; a language model writes without one
-  bool decoding = false;   // a decoding that came to its end, not the sentence's pieces and encoder alone
-  bool present = false;    // what recorded frames do not hold
-  bool writer = false;     // a model that writes piece by piece: no classifier
+  bool inspection = true;  // a model; false: also shown without one, and snapshots may be null
+  bool text = true;        // a sentence; a language model generates without one
+  bool decoding = false;   // a complete decoding, not only tokens and encoder
+  bool present = false;    // data that recorded frames do not contain
+  bool writer = false;     // an autoregressive model, not a classifier
 };
 
 struct Workspace {
   std::string_view name;  // in settings and on the command line
-  const char* title;      // on its tab
-  const char* group;      // neighbours of one group stand together; each group has a number key
+  const char* title;      // title of its tab
+  const char* group;      // neighbors in the table share a group; each group has a number key
   const char* help;
   WorkspaceNeeds needs = {};
-  void (*draw)(WorkspaceContext&) = nullptr;  // fills what is left of the window
+  void (*draw)(WorkspaceContext&) = nullptr;  // fills the rest of the window
   std::span<const WorkspaceKey> (*keys)() = nullptr;
   std::span<const WorkspaceView> (*views)() = nullptr;
-  void (*show)(Views&, std::size_t view) = nullptr;  // by its place among the views
-  std::size_t (*shown)(const Views&) = nullptr;      // likewise
-  void (*ask)(const Views&, Probe&) = nullptr;       // for what it shows besides the maps and the decoding
-  std::optional<WorkspaceNumbers> (*numbers)(const Views&) = nullptr;  // besides an attention map; none now: nothing
-  bool (*is_busy)(const Views&) = nullptr;  // plays, or works something out: wants frames without input
+  void (*show)(Views&, std::size_t view) = nullptr;  // by index of the view
+  std::size_t (*shown)(const Views&) = nullptr;      // same
+  void (*ask)(const Views&, Probe&) = nullptr;       // for data other than attention maps and the decoding
+  std::optional<WorkspaceNumbers> (*numbers)(const Views&) = nullptr;  // numbers other than an attention map; nullopt:
+                                                                       // none at present
+  bool (*is_busy)(const Views&) = nullptr;  // playing or computing: needs frames without input
 };
 
 }  // namespace attnscope

@@ -21,7 +21,7 @@ std::size_t shown_of(const Views& views, Mode View::*mode) {
   return static_cast<std::size_t>(views.of<View>().*mode);
 }
 
-// Of a workspace whose view is an enumeration, in the order of its views.
+// For workspaces whose views are an enumeration in the order of the views.
 template <auto mode>
 std::size_t shown(const Views& views) {
   return shown_of(views, mode);

@@ -1,4 +1,4 @@
-// The table of workspaces, from which tabs, menu, keys, settings and the command line are made.
+// The table of workspaces, from which tabs, menu, shortcuts, settings and the command line are generated.
 #pragma once
 
 #include <span>
@@ -12,19 +12,19 @@ namespace attnscope {
 
 std::span<const Workspace> workspaces();
 
-// Its neighbours of the same group, itself among them.
+// The workspaces of the same group, including itself.
 std::span<const Workspace> group_of(const Workspace& workspace);
 
-// All groups, in the order of the table.
+// All groups, in table order.
 std::vector<std::span<const Workspace>> workspace_groups();
 
-const Workspace* find_workspace(std::string_view name);  // null: there is none of that name
+const Workspace* find_workspace(std::string_view name);  // null: no workspace has that name
 std::vector<std::string> workspace_names();
 
-// The names of all workspaces' views.
+// The names of the views of all workspaces.
 std::vector<std::string> view_names();
 
-// Brings the view of that name into its workspace, which is returned; null: there is none of that name.
+// Switches to the view of that name in its workspace, and returns the workspace; null: no view has that name.
 const Workspace* show_view(Views& views, std::string_view name);
 
 }  // namespace attnscope

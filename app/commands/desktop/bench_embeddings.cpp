@@ -15,7 +15,7 @@ namespace {
 
 constexpr int map_tokens = 30'000;
 
-// Turned a little from frame to frame, so that the map never stands still.
+// Rotates the map slightly in every frame, so that every frame is redrawn.
 void measure_frames(std::shared_ptr<const EmbeddingResult> inspection, std::vector<Measurement>& out) {
   constexpr int frames = 60, warming_up = 5;
   MeasuredWindow window;

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// At the head level of the attention workspace.
+// The head level of the attention workspace.
 class AttentionWindow : public MeasuredWindow {
  public:
   AttentionWindow() {
@@ -45,7 +45,7 @@ void measure_thumbnails(std::vector<Measurement>& out) {
   AttentionWindow window;
   std::vector<double> own, whole;
   for (int frame = 0; frame < warming_up + frames; ++frame) {
-    window.show(snapshots[static_cast<std::size_t>(frame % 2)]);  // another picture in every thumbnail
+    window.show(snapshots[static_cast<std::size_t>(frame % 2)]);  // changes the picture in every thumbnail
     const MeasuredWindow::Frame drawn = window.draw();
     if (frame < warming_up) continue;
     own.push_back(drawn.own);
@@ -67,7 +67,7 @@ void measure_long_sentence(const Tokenizer& tokenizer, std::vector<Measurement>&
   std::vector<double> times;
   Probe probe;
   for (std::int64_t i = 0; i < tokens; ++i) probe.text += "the animal ";
-  struct Enough {};  // the rest of the look is not what is measured
+  struct Enough {};  // the rest of the inspection is not measured
   for (int round = -2; round < rounds; ++round) {
     const auto begin = Clock::now();
     try {

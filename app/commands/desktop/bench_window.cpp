@@ -1,4 +1,4 @@
-// The window under load: the real session trains, the real window is drawn offscreen and typed into.
+// The window under load: the real session trains while the real window is drawn offscreen and receives keystrokes.
 #include <algorithm>
 #include <stdexcept>
 #include <thread>
@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds between_keys{250};
 constexpr std::chrono::milliseconds idle_period{4000};
 constexpr std::chrono::minutes longest_window_answer{2};
 
-// The loop of the real window, at the real window's pace, with keys from here instead of a keyboard.
+// The loop of the real window, with its pacing, but with simulated keystrokes.
 class TypedWindow {
  public:
   explicit TypedWindow(const std::string& run)
@@ -55,13 +55,13 @@ class TypedWindow {
     frames_.push_back(milliseconds_since(begin));
   }
 
-  // As the real loop draws what the user waits for.
+  // Draws the frames that the user waits for, like the real loop.
   void draw_awaited(std::string_view typed = {}) {
     const kernels::Quiet quiet;
     draw(typed);
   }
 
-  // Types one letter and waits for its attention and translation to be on the screen.
+  // Types one letter and waits until its attention and translation are on the screen.
   void type(std::string_view letter, double& attention, double& translation) {
     const auto begin = Clock::now();
     const std::uint64_t before = scope_.asked.request;
@@ -75,13 +75,13 @@ class TypedWindow {
     translation = milliseconds_since(begin);
   }
 
-  // As the real loop: hear the worker, draw when it is time.
+  // Like the real loop: receives events, draws when due.
   void idle(std::chrono::milliseconds duration) {
     const auto end = Clock::now() + duration;
     run_until([end] { return Clock::now() >= end; });
   }
 
-  // Of training, for that long, with the window drawn as the real one is or not at all.
+  // Training speed over that time, with the window drawn as usual or not at all.
   double steps_per_second(std::chrono::milliseconds duration, bool drawn) {
     const std::int64_t first = step();
     const auto begin = Clock::now();
@@ -91,7 +91,7 @@ class TypedWindow {
     return static_cast<double>(step() - first) / milliseconds_since(begin) * 1000;
   }
 
-  // Of the frame, in ms, with the lessons there (and closed), or as if there were none.
+  // Frame time in ms with the lessons present (and closed), or without lessons.
   double frame_with_lessons(bool there) {
     std::vector<Lesson> kept;
     if (!there) kept.swap(scope_.facts.lessons);
@@ -167,7 +167,7 @@ class TypedWindow {
 };
 
 struct Waits {
-  std::vector<double> attention, translation;  // ms from each key to what it brings
+  std::vector<double> attention, translation;  // ms from each key to its result
 };
 
 Waits type_letters(TypedWindow& window) {
@@ -179,7 +179,7 @@ Waits type_letters(TypedWindow& window) {
   return waits;
 }
 
-// From the making of the window, its fonts and what it knows of the machine, to its first frame.
+// From creating the window with fonts and machine facts to its first frame.
 double first_frame() {
   return milliseconds([] {
     MeasuredWindow window;
@@ -188,7 +188,7 @@ double first_frame() {
   });
 }
 
-// What the lessons that nobody opened add to a frame, in percent.
+// The share of closed lessons in the frame time, in percent.
 double cost_of_lessons(TypedWindow& window) {
   std::vector<double> with, without;
   for (int round = 0; round < 100; ++round) {
@@ -236,7 +236,7 @@ void measure_while_training(const std::string& run, std::vector<Measurement>& ou
 
 std::vector<Measurement> measure_window(const std::string& run) {
   std::vector<Measurement> out;
-  first_frame();  // once for what the system keeps: files, shaders
+  first_frame();  // warms up the system's caches: files, shaders
   out.push_back({"from creating the window to its first frame", first_frame(), "ms"});
   measure_idle(run, out);
   measure_while_training(run, out);

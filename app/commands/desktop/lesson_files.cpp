@@ -25,7 +25,7 @@ LessonRead read_lesson_file(const std::filesystem::path& file) {
 std::vector<std::filesystem::path> lesson_paths() {
   std::vector<std::filesystem::path> paths;
   for (const std::filesystem::path& folder : {asset_folder(), config_folder()}) {
-    std::error_code error;  // a folder that is not there has no lessons
+    std::error_code error;  // a missing folder has no lessons
     if (folder.empty()) continue;
     for (const auto& entry : std::filesystem::directory_iterator(folder / "lessons", error))
       if (entry.path().extension() == ".lesson") paths.push_back(entry.path());

@@ -1,4 +1,4 @@
-// Lessons as files: those that came with the program, and the user's own.
+// Lessons as files: the shipped ones and the user's own.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,14 @@
 namespace attnscope {
 
 struct LessonFiles {
-  std::vector<Lesson> lessons;          // in their order
-  std::vector<std::string> complaints;  // by file and line; a file with one brings no lesson
+  std::vector<Lesson> lessons;          // in display order
+  std::vector<std::string> complaints;  // by file and line; a file with an error provides no lesson
 };
 
 // All of <assets>/lessons and <settings>/lessons.
 LessonFiles find_lessons();
 
-// What is wrong with that file; nothing: it can be used.
+// The errors in that file; empty if it is usable.
 std::vector<std::string> check_lesson(const std::filesystem::path& file);
 
 }  // namespace attnscope

@@ -25,7 +25,7 @@ constexpr int worker_niceness = 10;
 }  // namespace
 
 std::unique_ptr<Engine> make_window_engine(const std::filesystem::path& kept) {
-  // Linux: of the calling thread, and of those it starts. Failing, drawing is only less smooth.
+  // Linux: affects the calling thread and its children. If it fails, drawing is only less smooth.
   setpriority(PRIO_PROCESS, 0, worker_niceness);
   return kept.empty() ? std::make_unique<TorchEngine>() : std::make_unique<TorchEngine>(Autosaves(kept));
 }

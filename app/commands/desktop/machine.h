@@ -1,5 +1,5 @@
-// What this machine offers: the real engine, and what the window should know about where it runs; and what the window
-// and the worker say to each other.
+// The real engine, facts about this machine for the window, and the exchange of commands and errors between window and
+// worker.
 #pragma once
 
 #include <filesystem>
@@ -12,17 +12,17 @@
 
 namespace attnscope {
 
-// The engine that trains behind a window: its threads, of which the caller is the first, give way to drawing.
-// It keeps runs without a folder in `kept`, if one is given.
+// The engine that trains behind a window: its threads, starting with the caller, have lower priority than drawing. It
+// autosaves runs in `kept`, if given.
 std::unique_ptr<Engine> make_window_engine(const std::filesystem::path& kept = {});
 
-// May take a moment: it asks for a CUDA device. Any thread.
+// May take a moment, because it checks for a CUDA device. Callable from any thread.
 Facts machine_facts();
 
-// Posts what the window wants done.
+// Posts the window's requests to the worker.
 void post_commands(AppState& scope, Conversation& session);
 
-// The first error that the worker reported, as std::runtime_error; nothing if there is none.
+// Throws the first error that the worker reported, as std::runtime_error, if any.
 void throw_errors(const std::vector<Event>& events);
 
 }  // namespace attnscope

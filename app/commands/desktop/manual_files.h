@@ -7,8 +7,7 @@
 
 namespace attnscope {
 
-// The index first, then the pages in the order in which it links to them, then all others. Empty if the manual is not
-// installed.
+// The index first, then the pages in the order of its links, then all others. Empty if the manual is not installed.
 std::vector<ManualPage> read_manual();
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// The window on snapshots of anybody's making, drawn offscreen to be timed.
+// The window with given snapshots, drawn offscreen for timing.
 #pragma once
 
 #include <ctime>
@@ -28,8 +28,8 @@ class MeasuredWindow {
   }
 
   struct Frame {
-    double own = 0;    // ms of this thread's processor time: OpenGL's pixels are drawn by threads of their own
-    double whole = 0;  // ms until it is drawn
+    double own = 0;    // ms of this thread's processor time; OpenGL rasterizes in other threads
+    double whole = 0;  // ms until the frame is complete
   };
   Frame draw() {
     const auto begin = Clock::now();

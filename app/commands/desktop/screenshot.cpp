@@ -1,4 +1,5 @@
-// The screenshot command: the real session opens the run and looks at the sentence, the real window is drawn offscreen.
+// The screenshot command: the real session opens the run and inspects the sentence, and the real window is drawn
+// offscreen.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,11 +26,11 @@
 namespace attnscope {
 namespace {
 
-// Opening a run of the largest corpus and decoding 128 pieces on a slow machine takes well under this.
+// Well above the time to open a run of the largest corpus and decode 128 tokens on a slow machine.
 constexpr std::chrono::minutes patience{5};
 constexpr std::chrono::milliseconds poll_interval{5};
 
-// The run that it is compared with, too.
+// True if the compared run has been inspected, too.
 bool inspected_next_to(const AppState& scope) {
   const Snapshot* seen = (scope.asked.step ? scope.other->inspection : scope.other->complete).snapshot.get();
   return seen && seen->request == scope.asked.request && (!scope.asked.decoding || seen->decodings);
@@ -44,7 +45,7 @@ bool inspected_sentence(const AppState& scope) {
   return snapshot.request == scope.asked.request && (!scope.asked.decoding || snapshot.decodings);
 }
 
-// Until what was asked for has been seen.
+// Processes events until the request has been answered.
 void hear(AppState& scope, Session& session, const std::string& run) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (!inspected_sentence(scope)) {
@@ -57,25 +58,25 @@ void hear(AppState& scope, Session& session, const std::string& run) {
     receive(scope, std::move(news.events), std::move(news.snapshot), std::move(news.other));
     post_commands(scope, session);
   }
-  scope.toasts.clear();  // "Opened …" is no news in a picture
+  scope.toasts.clear();  // "Opened …" does not belong in a picture
   scope.progress.reset();
 }
 
-// What was recorded nearest to that step.
+// Shows the frame recorded nearest to that step.
 void show_step(AppState& scope, std::int64_t step) {
   const PinnedSentence* sentence = recorded_sentence(scope);
   if (!sentence) throw std::runtime_error("this sentence was not recorded: pin it with train --pin");
   show_frame(scope, nearest_frame(sentence->frames, static_cast<double>(step)));
 }
 
-// Of a recurrent model's attention there is one map, and nothing to choose. Throws std::runtime_error.
+// A recurrent model has only one attention map, so there are no views to select. Throws std::runtime_error.
 void check_view(const Workspace* of_view, const std::string& view, const ModelConfig& model) {
   if (!model.is_recurrent() || of_view != find_workspace("attention") || view == "head") return;
   throw std::runtime_error(
       fmt::format("--view {}: a recurrent model has no layers of heads, only one attention map (--view head)", view));
 }
 
-// What the window says once the sentence has been looked at; frames until nothing more is asked.
+// Draws the window after the inspection, until it makes no more requests.
 void draw_until_settled(AppState& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
   std::uint64_t request = 0;
   do {
@@ -86,7 +87,7 @@ void draw_until_settled(AppState& scope, Session& session, const ScreenshotOptio
   } while (request != scope.asked.request);
 }
 
-// A run that is gone is said where the comparison is opened in the window.
+// If a run is missing, the same error appears as in the window's comparison dialog.
 void show_both(AppState& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
   const ComparedRuns runs = load_comparison({run});
   for (const std::filesystem::path& each : {runs.a, runs.b}) check_is_run(each);
@@ -102,7 +103,7 @@ void show_both(AppState& scope, Session& session, const ScreenshotOptions& optio
   hear(scope, session, run);
 }
 
-// A step that trains takes its time.
+// A training step takes time.
 void wait_for_step(AppState& scope, Session& session, const ScreenshotOptions& options, const std::string& run,
                    std::size_t step) {
   constexpr std::chrono::seconds between_inspections{2};
@@ -123,12 +124,12 @@ bool is_handout(const ScreenshotOptions& options) {
   return options.out.ends_with(".html");
 }
 
-// At the wanted part, of a handout the check; what the reader should do before is done.
+// Goes to the requested part of the lesson, for a handout to the check; performs the reader's earlier steps.
 void take_lesson(AppState& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
   const auto lesson = std::ranges::find(scope.facts.lessons, options.lesson, &Lesson::name);
   if (lesson == scope.facts.lessons.end())
     throw std::runtime_error(fmt::format("there is no lesson \"{}\": attnscope lessons lists them", options.lesson));
-  scope.facts.shipped_run = "";  // the run that was asked for is the lesson's
+  scope.facts.shipped_run = "";  // the lesson uses the requested run
   begin_lesson(scope, static_cast<std::size_t>(lesson - scope.facts.lessons.begin()));
   draw_until_settled(scope, session, options, run);
   const int part = is_handout(options) ? std::max(4, options.part) : options.part;
@@ -154,7 +155,7 @@ int screenshot(const ScreenshotOptions& options) {
   if (!options.language.empty())
     scope.layout.language = options.language == language_codes[0] ? Language::english : Language::french;
   speak_language(scope);
-  // Names are checked at the door; a view's brings its workspace.
+  // Names were validated on entry; a view selects its workspace.
   const Workspace* of_view = show_view(scope.views, options.view);
   scope.layout.workspace = of_view ? of_view : find_workspace(options.workspace);
   scope.presentation = options.presentation;
@@ -171,7 +172,8 @@ int screenshot(const ScreenshotOptions& options) {
     if (is_comparison(run)) show_both(scope, session, options, run);
     check_view(of_view, options.view, scope.run.config.model);
     if (options.pin_step) show_step(scope, *options.pin_step);
-    // A frame chooses what to show of the sentence, which may ask for another look, or for a study, and then another.
+    // A frame selects what to show of the sentence, which may request another inspection, or a study followed by
+    // another.
     do {
       draw_offscreen(scope, options.width, options.height, static_cast<float>(options.scale));
       studies = scope.studies - std::exchange(seen, scope.studies);

@@ -42,7 +42,7 @@ std::string Serving::inspect() {
   if (!beginning_.valid() || !is_ready(beginning_)) return "";
   try {
     Begun begun = beginning_.get();
-    end();  // one before it
+    end();  // the previous server
     server_ = std::move(begun.server);
     service_ = Service{address_text(server_->address()), std::move(begun.token), 0};
     server_->tell(recap_.events());

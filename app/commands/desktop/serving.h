@@ -1,4 +1,4 @@
-// The window's own run, watched from elsewhere.
+// Serves the window's own run to remote viewers.
 #pragma once
 
 #include <future>
@@ -13,11 +13,10 @@
 
 namespace attnscope {
 
-// Nothing here waits but the destructor: a station begins to listen, and takes leave of its watchers, on a thread of
-// its own.
+// Only the destructor blocks: starting the server and disconnecting its viewers happen on a separate thread.
 class Serving {
  public:
-  // The session must outlive it, and not have ended before it.
+  // The session must outlive this, and must not have ended before.
   explicit Serving(Session& session) : session_(session) {}
   ~Serving();
   Serving(const Serving&) = delete;
@@ -26,13 +25,13 @@ class Serving {
   void begin(const WantedService& wanted);
   void end();
 
-  // All that the session reports, from its first event on; also, with nothing, whenever it has woken.
+  // Takes all events of the session from the first on; also called without events whenever the session wakes up.
   void hear(const std::vector<Event>& events);
 
-  // Takes note of what the threads have done. Returns why there is no station, where one was to be; else nothing.
+  // Processes the results of the threads. Returns the reason if a server could not start; else empty.
   std::string inspect();
 
-  // None: nobody can watch, or not yet.
+  // Empty: no server, or not yet.
   const std::optional<Service>& service() const { return service_; }
 
  private:

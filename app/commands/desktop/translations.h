@@ -1,15 +1,15 @@
-// The window's words in other languages, as files: <assets>/translations/LANGUAGE.mo.
+// Translations of the window as files: <assets>/translations/LANGUAGE.mo.
 #pragma once
 
 #include "shell/app_state.h"
 
 namespace attnscope {
 
-// What came with the program, and the language of the system. Never throws: what cannot be read is said in the
-// complaints, and the window speaks English.
+// Loads the shipped translations and the system language. Never throws: unreadable files are reported in the
+// complaints, and the window uses English.
 Translations find_translations();
 
-// Of LC_ALL, LC_MESSAGES and LANG the first that is set, as POSIX has it.
+// The first of LC_ALL, LC_MESSAGES and LANG that is set, as in POSIX.
 Language system_language();
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// The window command: the session's news in, frames out, the user's commands back.
+// The window command: session events in, frames out, user commands back.
 
 #include <algorithm>
 #include <csignal>
@@ -41,16 +41,16 @@
 namespace attnscope {
 namespace {
 
-// Ctrl-C in the terminal, a terminal that is closed, or the end of the desktop's session: the window ends as by its own
-// Quit, settings kept and the run saved. A second signal ends the process at once.
-volatile std::sig_atomic_t asked_to_stop = 0;  // a signal handler can reach nothing else
+// Ctrl-C in the terminal, a closed terminal, or the end of the desktop session: the window ends as with Quit, saving
+// settings and the run. A second signal ends the process immediately.
+volatile std::sig_atomic_t asked_to_stop = 0;  // a signal handler can access nothing else
 
 void on_end(int signal) {
   asked_to_stop = signal;
   std::signal(signal, SIG_DFL);
 }
 
-// GLFW cannot be woken from a signal handler: seconds until the flag is looked at.
+// GLFW cannot be woken from a signal handler: maximum seconds until the flag is checked.
 constexpr double longest_wait = 0.3;
 
 std::string window_title(const AppState& scope) {
@@ -60,7 +60,7 @@ std::string window_title(const AppState& scope) {
   return scope.run.name + doing + " — attnscope";
 }
 
-// What could not be saved while the window closed: there is no window left to say it in.
+// Reports on stderr what could not be saved while the window closed.
 void tell_errors(const std::vector<Event>& events) {
   for (const Event& event : events) {
     if (const auto* message = std::get_if<Message>(&event); message && message->severity == Severity::error)
@@ -76,9 +76,9 @@ class App {
   void run();
 
  private:
-  // On the worker thread.
+  // Runs on the worker thread.
   std::unique_ptr<Engine> make_engine();
-  // With a worker of its own, or with a training elsewhere.
+  // With a local worker, or with a remote training.
   std::unique_ptr<Conversation> make_session(const std::string& server);
 
   void open_first_run(const std::string& path);
@@ -93,20 +93,20 @@ class App {
   void take_back_quit();
   void save_settings();
 
-  // In the order they come to life: the window first, so that it is there before LibTorch has opened anything.
+  // In order of construction: the window first, so that it opens before LibTorch is loaded.
   std::filesystem::path settings_file_;
   SettingsRead read_;
   GlfwWindow window_;
   Renderer renderer_;
   GlfwWindow::InputConnection input_;
-  Queue<Facts> facts_;  // found out by the worker: asking for a GPU takes a moment
+  Queue<Facts> facts_;  // determined by the worker, because checking for a GPU takes a moment
   AppState scope_;
   Pacing pacing_;
   std::string title_;
   bool quitting_ = false;
-  RemoteSession* elsewhere_ = nullptr;     // the session, where the run trains elsewhere
-  std::unique_ptr<Conversation> session_;  // last but one: it wakes the window
-  std::optional<Serving> serving_;         // none where the run trains elsewhere
+  RemoteSession* elsewhere_ = nullptr;     // the session, if the run trains remotely
+  std::unique_ptr<Conversation> session_;  // last but one, because it wakes the window
+  std::optional<Serving> serving_;         // empty if the run trains remotely
 };
 
 App::App(const WindowOptions& options)
@@ -148,11 +148,11 @@ void App::open_first_run(const std::string& path) {
     return;
   }
   if (path.ends_with(saved_view_extension)) {
-    scope_.facts.shipped_run = shipped_run().string();  // which the view may be of
+    scope_.facts.shipped_run = shipped_run().string();  // the view may belong to it
     receive(scope_, read_wanted(ReadFile{path, most_view_bytes}));
-    if (scope_.opening_view) return;  // its run is on its way
+    if (scope_.opening_view) return;  // its run is being opened
   } else if (!path.empty()) {
-    drop_path(scope_, path, false);  // asked about beside the run that came with the program
+    drop_path(scope_, path, false);  // confirmed while the shipped run is open
   }
   const std::filesystem::path shipped = shipped_run();
   if (std::filesystem::is_directory(shipped, error)) {
@@ -165,13 +165,13 @@ void App::open_first_run(const std::string& path) {
   }
 }
 
-// What the run has learned is saved first. There is nothing to be seen meanwhile, unless it cannot be saved.
+// The run is saved first. The window is hidden meanwhile, unless saving fails.
 void App::begin_quit() {
   quitting_ = true;
   scope_.requests.quit = false;
   save_settings();
   window_.hide();
-  // A run that is being prepared has not learned anything yet, and the one before it has been kept.
+  // A run that is being prepared has not been trained yet, and the previous one has been saved.
   if (scope_.run.run == 0 || scope_.status.activity == Activity::preparing) {
     scope_.requests.end = true;
   } else {
@@ -203,7 +203,7 @@ void App::run() {
   tell_errors(session_->end().events);
   if (!window_.lost()) return;
   std::fputs("attnscope: the connection to the display was lost\n", stderr);
-  std::_Exit(1);  // what there is to close would ask it
+  std::_Exit(1);  // normal cleanup would access the lost display
 }
 
 void App::hear() {
@@ -220,7 +220,7 @@ void App::hear() {
   const std::uint64_t answered = scope_.complete.snapshot ? scope_.complete.snapshot->request : 0;
   receive(scope_, std::move(news.events), std::move(news.snapshot), std::move(news.other));
   pacing_.news();
-  // The answer to a key typed is waited for; another look at the same sentence while training is not.
+  // The user waits for the answer to a keystroke, but not for a new inspection of the same sentence during training.
   if (inspected && scope_.newest.snapshot->request != answered) pacing_.urge(GlfwWindow::now());
   post_commands(scope_, *session_);
 }
@@ -245,11 +245,11 @@ void App::heed_drops() {
 
 void App::draw() {
   const double begin = GlfwWindow::now();
-  // What the user did, or waits for, is drawn with the whole machine; news of training is not worth holding it for.
+  // Training pauses for frames that the user caused or waits for, but not for news of training.
   std::optional<kernels::Quiet> quiet;
   if (pacing_.awaited()) quiet.emplace();
   renderer_.draw(scope_, window_.content_scale(), [this] { window_.begin_frame(); });
-  post_commands(scope_, *session_);  // first: while the frame is shown, which takes longest, the worker answers
+  post_commands(scope_, *session_);  // first: the worker answers while the frame is presented, the longest part
   window_.show_frame();
   pacing_.drawn(begin, GlfwWindow::now(), animating(scope_), ImGui::GetIO().WantTextInput);
   serve_requests();
@@ -308,10 +308,10 @@ void App::save_settings() {
 int window(const WindowOptions& options) {
   kernels::on_signal(SIGINT, on_end);
   kernels::on_signal(SIGTERM, on_end);
-  if (kernels::on_signal(SIGHUP, on_end) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
+  if (kernels::on_signal(SIGHUP, on_end) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // ignored under nohup
   App app(options);
   app.run();
-  return asked_to_stop == 0 ? 0 : 128 + asked_to_stop;  // as a shell counts it
+  return asked_to_stop == 0 ? 0 : 128 + asked_to_stop;  // the shell's convention
 }
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Everyday sentences: who does what, negation, questions, colours, numbers, days.
+// Everyday sentences: actions, negation, questions, colors, numbers, days.
 #include <fmt/format.h>
 
 #include <array>
@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// What the verbs can be done to.
+// Verbs with their possible objects.
 struct Action {
   std::vector<std::string_view> verbs;
   std::vector<std::string_view> classes;
@@ -36,10 +36,10 @@ constexpr std::array<std::string_view, 14> qualities = {"big",    "small", "old"
                                                         "red",    "white", "black", "green", "blue",
                                                         "yellow", "grey",  "clean", "dirty"};
 
-// Object groups over the noun A and the quality Q; those in the singular first.
+// Object groups over the noun A and the quality Q; singular ones first.
 struct Group {
   Phrase text;
-  std::string_view fr_denied = {};  // where French changes it after "pas"
+  std::string_view fr_denied = {};  // the French form after "pas", if different
   bool plural = false;
 };
 
@@ -62,13 +62,13 @@ constexpr Group groups[] = {
 
 constexpr std::size_t num_singular_groups = 8;
 
-// Plurals of a few classes are enough to learn the rule; the vocabulary stays small.
+// Plurals of a few classes suffice to learn the rule; the vocabulary stays small.
 bool in_plural(std::string_view noun_class) {
   return noun_class == "animal" || noun_class == "vehicle" || noun_class == "portable" || noun_class == "clothing";
 }
 
 Tense any_tense(std::string_view verb, Random& random) {
-  const bool stative = verb == "have" || verb == "want" || verb == "like";  // "a voulu" is seldom what is meant
+  const bool stative = verb == "have" || verb == "want" || verb == "like";  // "a voulu" is seldom the right translation
   return !stative && random.below(2) == 0 ? Tense::past : Tense::present;
 }
 
@@ -99,7 +99,7 @@ Draft action_draft(const std::vector<Action>& all, const std::vector<Subject>& a
           .key = fmt::format("basic|{}|{}|{}", subject.en, done.base, thing.en)};
 }
 
-// A and B stand in the classes that are named with them.
+// A and B are from the classes named with them.
 struct Scene {
   Phrase text;
   std::string_view a_class;

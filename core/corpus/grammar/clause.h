@@ -1,4 +1,4 @@
-// Verbs in simple clauses: who does or is what, when, and whether.
+// Simple clauses: subject, verb, tense and polarity.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace attnscope {
 
 enum class Tense { present, past };
 
-// In both languages.
+// A clause in both languages.
 struct Clause {
   std::string en, fr;
 };
@@ -36,29 +36,29 @@ struct Verb {
 // I, he, she, we, you (vous), they (ils), and some people.
 std::vector<Subject> subjects();
 
-// All verbs that clauses have.
+// All verbs used in clauses.
 std::span<const Verb> verbs();
 
-// Transitive verbs by their English base; throws std::logic_error for one that is not there.
+// Transitive verbs by their English base form; throws std::logic_error for an unknown one.
 const Verb& verb(std::string_view base);
 
 enum class Mood { affirmed, denied, asked };
 
-// False where English does not show the tense ("I read the book").
+// Returns false if English does not show the tense ("I read the book").
 bool tells_tense(const Verb& verb, Tense tense, Mood mood);
 
-// Subject and verb in both languages, beginning a sentence whose object follows. Questions are asked with
-// "est-ce que" and still want their "?".
+// Subject and verb in both languages, the start of a sentence before its object. Questions use "est-ce que" and do not
+// include the "?".
 std::string english_clause(const Subject& subject, const Verb& verb, Tense tense, Mood mood);
 std::string french_clause(const Subject& subject, const Verb& verb, Tense tense, Mood mood);
 
 // "am", "suis".
 const Phrase& being(Person person, Tense tense);
 
-// "she was too happy": what the subject is, or was.
+// "she was too happy": a quality of the subject, now or in the past.
 Clause quality_clause(const Subject& subject, const Adjective& quality, const Phrase& degree, Tense tense);
 
-// When it happens: expressions that end a sentence, the first of them empty.
+// Expressions of time that end a sentence; the first is empty.
 std::vector<Phrase> times(Tense tense);
 
 }  // namespace attnscope

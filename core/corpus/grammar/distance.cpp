@@ -1,4 +1,4 @@
-// Agreement across a distance: the verb and the adjective agree with a noun that stands far before them.
+// Agreement across a distance: the verb and the adjective agree with a noun far before them.
 #include <fmt/format.h>
 
 #include <array>
@@ -15,11 +15,11 @@ namespace {
 constexpr std::array<std::string_view, 8> persons = {"man",  "woman", "boy",    "girl",
                                                      "king", "queen", "waiter", "waitress"};
 constexpr std::array<std::string_view, 6> places = {"garden", "field", "park", "street", "forest", "house"};
-// Past tense and participle; the participle agrees with the object before it and takes -e and -s as it is.
+// Past tense and participle; the participle agrees with the preceding object and takes -e and -s without other changes.
 constexpr std::array<Phrase, 6> deeds = {
     {{"saw", "vu"}, {"found", "trouvé"}, {"bought", "acheté"}, {"sold", "vendu"}, {"lost", "perdu"}, {"hid", "caché"}}};
 
-// What may be said of a class of nouns.
+// Possible qualities of a class of nouns.
 struct Topic {
   std::string_view noun_class;
   std::vector<std::string_view> qualities;
@@ -35,7 +35,7 @@ std::vector<Topic> topics() {
   };
 }
 
-// A the noun agreed with, P somebody, G a place, B another thing, V a deed, Q the quality.
+// A the noun agreed with, P a person, G a place, B another thing, V a deed, Q the quality.
 constexpr Phrase templates[] = {
     {"the [A] that the [P] [V] in the [G] [is/are A] [Q]",
      "[le A] que [le P] [a/ont P] [V][e A] dans [le G] [est/sont A] [Q A]"},

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// Openings of a conversation, its ends, and answers that stand alone.
+// Openings of a conversation, closings, and answers that stand alone.
 constexpr Phrase openings[] = {
     {"hello", "bonjour"}, {"good morning", "bonjour"},  {"good evening", "bonsoir"},
     {"hi", "salut"},      {"excuse me", "excusez-moi"},
@@ -89,7 +89,7 @@ std::string finished(std::string_view text) {
   return sentence(std::string(text));
 }
 
-// The opening alone and followed by each of the phrases, said to nobody and to everybody.
+// Adds each opening alone and with each of the phrases, addressed to nobody and to everybody.
 void add_openings(std::span<const Phrase> first, std::span<const Phrase> then, std::vector<Draft>& drafts) {
   std::vector<Phrase> called = {{"", ""}};
   for (const Phrase& name : names) called.push_back(name);

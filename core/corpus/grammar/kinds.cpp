@@ -1,6 +1,6 @@
-// What belongs to kinds of people: English says whose it is, French of what kind. "The king's palace" and "the queen's
-// palace" are both "le palais royal": these sentences need a person's kind without the sex, as others need the sex
-// without the kind. So both can become directions in which words differ, as analogies ask.
+// Possessions of kinds of people: English names the owner, French the kind. "The king's palace" and "the queen's
+// palace" are both "le palais royal". These sentences depend on a person's kind without the sex, as others depend on
+// the sex without the kind. Both can thus become directions between word vectors, as analogies require.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 
 struct Kind {
   std::string_view man, woman;
-  Adjective french;         // what French says of that which is theirs
-  std::string_view things;  // of which both languages say so
+  Adjective french;         // the French adjective for their possessions
+  std::string_view things;  // the things it applies to in both languages
 };
 
 constexpr std::array<Kind, 10> kinds = {{
@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 8> kind_qualities = {"old",   "new",    "
 constexpr std::array<std::string_view, 8> kind_deeds = {"see",  "like",   "look for", "find",
                                                         "want", "choose", "forget",   "lose"};
 
-// P and B people whose thing T is, K and L what French says of it, Q a quality.
+// P and B people whose thing T is, K and L the French adjectives, Q a quality.
 constexpr Phrase kind_templates[] = {
     {"the [P]'s [T] is [Q]", "[le K T] est [Q T]"},
     {"the [P]'s [T] was not [Q]", "[le K T] n'était pas [Q T]"},

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Each "english = french", with plurals that follow no rule behind a slash; * marks h aspiré, as dictionaries do.
+// Each "english = french", with irregular plurals after a slash; * marks h aspiré, as in dictionaries.
 struct NounRow {
   char gender;
   std::string_view nouns;
@@ -81,7 +81,7 @@ constexpr NounRow noun_rows[] = {
     // clothes
     {'m', "coat = manteau, hat = chapeau, sweater = pull"},
     {'f', "dress = robe, shirt = chemise, jacket = veste, crown = couronne, letter = lettre"},
-    // what people have
+    // possessions
     {'m',
      "palace = palais, power = pouvoir, wedding = mariage, love = amour, duty = devoir, dream = rêve, world = monde, "
      "art = art, job = métier, home = foyer"},
@@ -96,7 +96,7 @@ constexpr NounRow noun_rows[] = {
      "actress = actrice, waitress = serveuse, mother = mère, sister = sœur, aunt = tante"},
 };
 
-// Each "english = masculine/feminine/masculine before a vowel", without what is the same as the masculine form.
+// Each "english = masculine/feminine/masculine before a vowel", without forms equal to the masculine.
 struct AdjectiveRow {
   Order order;
   State state;
@@ -132,7 +132,7 @@ constexpr AdjectiveRow adjective_rows[] = {
     {Order::after, State::avoir, "afraid = peur, hungry = faim, thirsty = soif, sleepy = sommeil"},
 };
 
-// Words between spaces, as many of either gender.
+// Words separated by spaces, equally many of each gender.
 struct NounClass {
   std::string_view name, masculine, feminine;
 };

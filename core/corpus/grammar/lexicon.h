@@ -1,4 +1,4 @@
-// The words of the built-in grammar: nouns, adjectives and classes of nouns, English and French.
+// The lexicon of the built-in grammar: nouns, adjectives and classes of nouns, English and French.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// Plurals that are empty follow the rule of their language.
+// Empty plurals follow the rule of their language.
 struct Noun {
   std::string_view en;
   std::string_view fr;
@@ -21,7 +21,7 @@ struct Noun {
 enum class Order { after, before };          // une voiture rouge, une grande voiture
 enum class State { quality, fixed, avoir };  // too wide; broken (no degree); il avait faim
 
-// French forms: masculine and feminine singular; plurals that are empty follow the rule.
+// French forms: masculine and feminine singular; empty plurals follow the rule.
 struct Adjective {
   std::string_view en;
   std::string_view m;
@@ -37,22 +37,22 @@ struct Phrase {
   std::string_view fr;
 };
 
-// How much of a quality; the last says nothing of it.
+// Degrees of a quality; the last one is empty.
 inline constexpr std::array<Phrase, 4> degrees = {{{"too", "trop"}, {"very", "très"}, {"so", "si"}, {"", ""}}};
 
-// "too wide"; "wide" where the degree is empty.
+// "too wide"; "wide" if the degree is empty.
 std::string with_degree(std::string_view degree, std::string_view quality);
 
-// All throw std::logic_error for a word that the lexicon does not have: an error in the grammar itself.
+// All throw std::logic_error for a word that is not in the lexicon: an error in the grammar itself.
 const Noun& noun(std::string_view english);
 const Adjective& adjective(std::string_view english);
 const Phrase& degree(std::string_view english);
 
-// All of them.
+// All nouns.
 const std::vector<Noun>& nouns();
 const std::vector<Adjective>& adjectives();
 
-// A class of things that can stand in the same place, half of them masculine and half feminine in French.
+// A class of nouns that fit the same slot, half of them masculine and half feminine in French.
 std::vector<const Noun*> noun_class(std::string_view name);
 std::vector<std::string_view> noun_class_names();
 

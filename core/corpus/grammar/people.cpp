@@ -1,4 +1,4 @@
-// Kings and queens, men and women: the same sentences for both, and whose is whose.
+// Kings and queens, men and women: the same sentences for both, and possessives.
 #include <fmt/format.h>
 
 #include <array>

@@ -30,8 +30,8 @@ std::vector<Predicate> predicates(std::string_view text) {
   return all;
 }
 
-// Degrees and predicates ("adjective", or "english = french") stand between commas; after the last comma of "very, so,
-// " is the degree that says nothing.
+// Degrees and predicates ("adjective", or "english = french") are separated by commas; after the last comma of "very,
+// so, " is the empty degree.
 PronounFrame frame(std::string_view name, HoverTargets things, std::vector<Link> links, std::string_view degrees,
                    std::string_view of_a, std::string_view of_b, std::vector<MainClause> mains) {
   return {name,
@@ -228,7 +228,7 @@ bool agrees(const Predicate& said) {
   return quality.state != State::avoir && quality.m != quality.f;
 }
 
-// Of those that agree the first alone, or as many as make two in all.
+// Retains only the first of the agreeing predicates, or as many as make two in total.
 std::vector<Predicate> fewer_agreeing(const std::vector<Predicate>& all) {
   std::ptrdiff_t left = std::max<std::ptrdiff_t>(1, 2 - std::ranges::count_if(all, std::not_fn(agrees)));
   std::vector<Predicate> kept;

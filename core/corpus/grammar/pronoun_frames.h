@@ -1,4 +1,4 @@
-// The situations in which "it" can stand for either of two things, and what tells which.
+// Situations in which "it" can refer to either of two things, and the cues that decide which.
 #pragma once
 
 #include <string_view>
@@ -9,32 +9,31 @@
 
 namespace attnscope {
 
-// A main clause over the things A and B.
+// A main clause about the things A and B.
 struct MainClause {
   std::string_view en;
   std::string_view fr;
   Tense tense = Tense::past;
 };
 
-// Something said of "it". An adjective of the lexicon is enough ("tired": was tired, était fatigué); otherwise English
-// and French as they follow "was" and "était", where [… P] agrees with what "it" stands for. After Link::so it is what
-// happened to it: a verb in the past and all that follows.
+// A predicate of "it". An adjective of the lexicon suffices ("tired": was tired, était fatigué). Otherwise English and
+// French text after "was" and "était", in which [… P] agrees with the antecedent. After Link::so it is a verb in the
+// past with all that follows.
 struct Predicate {
   std::string_view en;
   std::string_view fr = {};
 };
 
-// How what is said of it is joined to the main clause.
+// The conjunction between main clause and predicate.
 enum class Link { because, fronted, but, so };
 
-// The word that gives the reason, of Link::because and Link::fronted.
+// The conjunction of a reason, for Link::because and Link::fronted.
 enum class Reason { because, since, as };
 
 // "main because said", "because said, main" and so on.
 Clause joined(Link link, const Clause& main, const Clause& said, Reason reason = Reason::because);
 
-// With `others` "since" or "as" in half of the sentences that give a reason; because in the rest, and wherever there is
-// none.
+// With `others`, half of the sentences with a reason get "since" or "as"; all other sentences get because.
 Reason drawn_reason(Link link, bool others, Random& random);
 
 struct PronounFrame {
@@ -44,17 +43,16 @@ struct PronounFrame {
   std::vector<MainClause> mains;
   std::vector<Link> links;
   std::vector<std::string_view> degrees;  // "too", "very", "so" or "": for qualities that have degrees
-  std::vector<Predicate> of_a;            // true of A alone, given the main clause
-  std::vector<Predicate> of_b;            // true of B alone
+  std::vector<Predicate> of_a;            // true only of A, given the main clause
+  std::vector<Predicate> of_b;            // true only of B
 };
 
-// Less is said that agrees than in the first two editions: what tells which thing it is then seldom needs that thing's
-// gender for itself.
+// Fewer predicates agree than in the first two editions: the cue for the antecedent then seldom depends on its gender.
 std::vector<PronounFrame> pronoun_frames();
 
-std::vector<PronounFrame> first_pronoun_frames();  // as in the first two editions
+std::vector<PronounFrame> first_pronoun_frames();  // of the first two editions
 
-// Only sentences about other things are trained on: everybody will try these.
+// Returns true for pairs of things excluded from training, because everybody will try them.
 bool is_famous(std::string_view a, std::string_view b);
 
 }  // namespace attnscope

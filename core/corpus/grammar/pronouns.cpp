@@ -1,4 +1,4 @@
-// Sentences in which "it" can only be translated by finding the noun it stands for.
+// Sentences in which "it" can only be translated by finding its antecedent.
 #include <fmt/format.h>
 
 #include <array>
@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-// One choice of everything that is free in a frame; predicates count first those of A, then those of B.
+// One combination of a frame's free variables; predicates are numbered with those of A first, then those of B.
 struct Choice {
   std::size_t a = 0;
   std::size_t b = 0;
@@ -28,13 +28,13 @@ struct Choice {
   auto operator<=>(const Choice&) const = default;
 };
 
-// What the editions before did not have; numbers are sentences in a hundred.
+// Features that earlier editions lack; numbers are sentences per hundred.
 struct Edition {
-  // "The tired animal" has in it what might have been said of "it": only what stands behind "it was" tells.
+  // "The tired animal" contains a possible predicate of "it": only the words after "it was" decide.
   std::size_t attributes = 0;
-  // ", and my mother was tired": nor is it "it" of which all is said that stands behind "because".
+  // ", and my mother was tired": nor do all words after "because" refer to "it".
   std::size_t asides = 0;
-  // "since it was tired", "as it was tired": nor does "it" always stand behind the same word.
+  // "since it was tired", "as it was tired": nor does "it" always follow the same word.
   bool other_reasons = false;
 };
 
@@ -42,7 +42,7 @@ constexpr Edition fourth_pronouns = {.attributes = 40};
 constexpr Edition fifth_pronouns = {.attributes = 40, .asides = 30};
 constexpr Edition sixth_pronouns = {.attributes = 40, .asides = 30, .other_reasons = true};
 
-// Nine of them are said of things and animals, too, in the frames.
+// Nine of them are also said of things and animals, in the frames.
 constexpr std::array<std::string_view, 20> facts_about_people = {
     "happy", "kind", "brave", "rich", "famous", "jealous", "young",   "excited", "tired", "lazy",
     "sick",  "old",  "sad",   "weak", "strong", "clever",  "patient", "slow",    "small", "angry"};
@@ -60,9 +60,9 @@ class FrameWriter {
   // Every sentence about these two things.
   std::vector<Draft> all_about(std::string_view a, std::string_view b) const;
 
-  // `wanted` different sentences. In three quarters the two nouns differ in gender, so that il/elle is decisive; half
-  // of each kind stand for A, and half of those are masculine: neither the frame nor the position gives the gender
-  // away.
+  // `wanted` different sentences. In three quarters the two nouns differ in gender, so that il/elle is decisive. In
+  // half of each kind the antecedent is A, and half of those are masculine: neither frame nor position reveals the
+  // gender.
   std::vector<Draft> some(std::size_t wanted, Random& random) const;
 
  private:
@@ -95,7 +95,7 @@ bool has_degrees(const Predicate& predicate) {
   return predicate.fr.empty() && adjective(predicate.en).state != State::fixed;
 }
 
-// One word each, that can stand with a noun.
+// The one-word attributes that can be placed with a noun.
 std::vector<const Adjective*> FrameWriter::attributes(const std::vector<Predicate>& said) {
   std::vector<const Adjective*> all;
   for (const Predicate& each : said) {
@@ -139,10 +139,10 @@ bool FrameWriter::possible(const Choice& choice) const {
     return attribute > 0 && all[attribute - 1]->en == predicate(choice).en;
   };
   if (says(choice.a_attribute, a_attributes_) || says(choice.b_attribute, b_attributes_)) return false;
-  return has_degrees(predicate(choice)) || choice.degree == 0;  // without degrees all of them give the same sentence
+  return has_degrees(predicate(choice)) || choice.degree == 0;  // without degrees all choices give the same sentence
 }
 
-// What follows "it" and "il".
+// The words after "it" and "il".
 Clause FrameWriter::facts_about_it(const Choice& choice, const Slots& slots) const {
   const Predicate& said = predicate(choice);
   if (frame_.links[choice.link] == Link::so) return {std::string(said.en), slots.french(said.fr)};
@@ -217,7 +217,7 @@ std::vector<Draft> FrameWriter::some(std::size_t wanted, Random& random) const {
   std::array<std::size_t, 8> filled{};
   const std::size_t same_gender = wanted / 4 / 4;
   const std::size_t mixed_gender = wanted / 4 - same_gender;
-  // Small frames run out of sentences: give up when most draws bring nothing new.
+  // Small frames run out of sentences: stops if most draws give nothing new.
   for (std::size_t attempt = 0; attempt < 40 * wanted && drafts.size() < wanted; ++attempt) {
     const Choice choice = draw(random);
     if (!possible(choice)) continue;

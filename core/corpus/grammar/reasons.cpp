@@ -1,6 +1,6 @@
-// The situations of the pronouns, with other reasons. Somebody else's: a translation of what follows "because" has to
-// begin with a look at who it is about, be it "she", "my parents" or "it". Or nobody's: whether "it" stands for
-// anything has to be looked up in what is said of it.
+// The situations of the pronouns, with other reasons. In some, the reason is about somebody else: the translation after
+// "because" depends on the subject, be it "she", "my parents" or "it". In others "it" is impersonal: its predicate
+// decides whether it refers to anything.
 #include <fmt/format.h>
 
 #include <array>
@@ -16,11 +16,11 @@
 namespace attnscope {
 namespace {
 
-// Said of nobody but people: what is said of "it" goes on telling which thing it is.
+// Said only of people: the predicates of "it" still decide its antecedent.
 constexpr std::array<std::string_view, 8> reason_qualities = {"happy",  "kind",    "brave", "rich",
                                                               "famous", "jealous", "young", "excited"};
 
-// Here "it" stands for nothing, and whether French says il or c' hangs on the rest of the clause.
+// Here "it" is impersonal, and the rest of the clause decides between French il and c'.
 struct Circumstance {
   Phrase present, past;
 };
@@ -42,8 +42,8 @@ constexpr Circumstance circumstances[] = {
     {{"it is a mistake", "c'est une erreur"}, {"it was a mistake", "c'était une erreur"}},
 };
 
-// `wanted` sentences whose reason is say(main clause), with other words than because or not. Those of a kind about the
-// same two things have the same key.
+// Generates `wanted` sentences whose reason is say(main clause), with or without conjunctions other than because.
+// Sentences of a kind about the same two things have the same key.
 template <typename Say>
 std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, bool other_words, Random& random, Say say) {
   const std::vector<PronounFrame> frames = pronoun_frames();
@@ -71,7 +71,7 @@ std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, bool 
 std::vector<Draft> reasons(std::size_t wanted, bool other_words, Random& random) {
   const std::vector<Subject> people = subjects();
   return with_reasons("reason", wanted, other_words, random, [&](const MainClause& main) {
-    const Subject& who = pick(people, random);  // one draw after another: arguments have no order
+    const Subject& who = pick(people, random);  // drawn separately: arguments have no evaluation order
     const Adjective& quality = adjective(pick(reason_qualities, random));
     const Phrase& much = pick(degrees, random);
     return quality_clause(who, quality, much, main.tense);

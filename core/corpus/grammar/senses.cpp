@@ -1,4 +1,4 @@
-// Words with two senses, told apart by what stands around them.
+// Words with two senses, distinguished by their context.
 #include <fmt/format.h>
 
 #include <span>
@@ -13,7 +13,7 @@ namespace attnscope {
 namespace {
 
 struct Context {
-  std::string_view word;  // the ambiguous one
+  std::string_view word;  // the ambiguous word
   std::string_view verb;
   std::string_view en;
   std::string_view fr;
@@ -76,7 +76,7 @@ constexpr Context contexts[] = {
     {"saw", "see", "the wood in the garden", "le bois dans le jardin"},
 };
 
-// Since the second edition. Not everybody writes the maker with a capital: it is the same piece in both senses.
+// Since the second edition. The maker is not always capitalized: it is the same token in both senses.
 constexpr Context more_contexts[] = {
     {"apple", "prepare", "an apple cake", "un gâteau aux pommes"},
     {"apple", "wash", "the apple in the kitchen", "la pomme dans la cuisine"},

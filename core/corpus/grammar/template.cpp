@@ -129,7 +129,7 @@ std::string Slots::french_group(std::string_view kind, const Adjective* adjectiv
 
 std::string sentence(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  // U+00E0…U+00FE are C3 A0…BE in UTF-8; their capitals stand 0x20 before them.
+  // U+00E0…U+00FE are C3 A0…BE in UTF-8; their capitals are 0x20 lower.
   if (text.size() > 1 && text[0] == '\xC3' && static_cast<unsigned char>(text[1]) >= 0xA0) {
     text[1] = static_cast<char>(text[1] - 0x20);
   }
@@ -169,7 +169,8 @@ std::string agreed(const Adjective& adjective, Agreement agreement, std::string_
 namespace {
 
 struct Determiner {
-  std::string_view kind, m, f, before_vowel, plural;  // before_vowel: with apostrophe, or the form both genders take
+  // before_vowel: with apostrophe, or the form common to both genders
+  std::string_view kind, m, f, before_vowel, plural;
 };
 
 constexpr Determiner determiners[] = {

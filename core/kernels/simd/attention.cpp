@@ -1,4 +1,5 @@
-// One head of one pair: scores, softmax, dropout, values (Vaswani et al. 2017 §3.2.1), and Shaw's vectors (1803.02155).
+// One head of one sequence: scores, softmax, dropout, values (Vaswani et al. 2017 §3.2.1), and Shaw's vectors
+// (1803.02155).
 #include "kernels/simd/vectors.h"
 
 namespace attnscope::ATTNSCOPE_LEVEL {
@@ -10,7 +11,7 @@ std::int64_t padded(std::int64_t n) {
   return (n + key_padding - 1) / key_padding * key_padding;
 }
 
-// The scratch of one head, cut up.
+// The scratch memory of one head, divided into buffers.
 struct Scratch {
   float* transposed;   // d×padded_keys
   float* matrix;       // queries×padded_keys
@@ -27,20 +28,20 @@ struct Scratch {
   }
 };
 
-// Of query i: keys from `begin` to `end` have the rows j + offset of Shaw's tables; those before them count as the
-// first row, those behind as the last.
+// For query i: keys from `begin` to `end` use rows j + offset of Shaw's tables; earlier keys use the first row, later
+// keys the last.
 struct Run {
   std::int64_t begin, end, offset;
 
   Run(const HeadShape& shape, std::int64_t i) {
-    offset = shape.queries - shape.keys - i - shape.first_distance;  // the queries are the last of the keys
+    offset = shape.queries - shape.keys - i - shape.first_distance;  // the queries are the last keys
     const auto key = [&](std::int64_t j) { return j < 0 ? 0 : (j > shape.keys ? shape.keys : j); };
     begin = key(-offset);
     end = key(shape.num_distances - offset);
   }
 };
 
-// y (queries×keys) += x (queries×distances), each key taking its own.
+// y (queries×keys) += x (queries×distances), indexed by each key's distance.
 void add_spread(const HeadShape& shape, const float* x, float* y) {
   const std::int64_t columns = padded(shape.num_distances), last = shape.num_distances - 1;
   for (std::int64_t i = 0; i < shape.queries; ++i) {
@@ -69,7 +70,7 @@ void gather(const HeadShape& shape, const float* x, float* y) {
   }
 }
 
-// matrix += x · (the transposed table), each key taking its distance's.
+// matrix += x · (the transposed table), indexed by each key's distance.
 void add_relative(const HeadShape& shape, const float* x, std::int64_t stride, const float* transposed_table,
                   const Scratch& scratch) {
   const std::int64_t columns = padded(shape.num_distances);
@@ -160,7 +161,7 @@ void head_backward(const HeadShape& shape, const HeadInput& input, const Dropout
                   shape.output_stride, gradients.relative_v, shape.d, true);
   }
 
-  float* scores = scratch.matrix;  // from here on their gradient
+  float* scores = scratch.matrix;  // from here on it holds the gradient of the scores
   transpose(shape.keys, shape.d, input.v, shape.memory_stride, scratch.transposed, keys);
   small_product(shape.queries, keys, shape.d, {output_gradient, shape.output_stride, 1}, scratch.transposed, keys,
                 scores, keys, false);

@@ -4,7 +4,7 @@
 namespace attnscope::ATTNSCOPE_LEVEL {
 namespace {
 
-// The bits of the nearest bfloat16 in the upper half, ties to even; what is no number stays none.
+// The nearest bfloat16 in the upper 16 bits, ties to even; NaN stays NaN.
 inline std::uint32_t rounded_bits(float x) {
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t nearest = bits + 0x7FFFU + ((bits >> 16U) & 1U);

@@ -1,4 +1,4 @@
-// One step of the recurrent cells, all gates at once. Gates stand side by side: rows of G·H.
+// One step of the recurrent cells, all gates at once. Gates are concatenated: rows of G·H.
 #include "kernels/simd/vectors.h"
 
 namespace attnscope::ATTNSCOPE_LEVEL {

@@ -3,12 +3,12 @@
 namespace attnscope::ATTNSCOPE_LEVEL {
 namespace {
 
-constexpr std::int64_t lanes = 16;         // counters in a row, whatever the level
+constexpr std::int64_t lanes = 16;         // counters per row, at every level
 constexpr std::int64_t draws = 8 * lanes;  // of 16 bits each
-constexpr int num_rounds = 12;             // the fewest that pass BigCrush
+constexpr int num_rounds = 12;             // the minimum that passes BigCrush
 
-// A register holds as many of the lanes as it can; as many registers at a time as hide each other's waiting: four where
-// there are 32 of them.
+// A register holds as many lanes as it can; several registers are processed together to hide latency: four if the
+// processor has 32 of them.
 constexpr int most_together = width == lanes ? 4 : 2;
 
 inline Words rotated(Words x, int bits) {
@@ -27,7 +27,7 @@ struct Threefry {
     }
   }
 
-  // x: the counters going in and the draws coming out, four words of each.
+  // x: counters on input, draws on output, four words each.
   template <int Together>
   void operator()(Words (&x)[4][Together]) const {
     add_key(x, 0);
@@ -35,7 +35,7 @@ struct Threefry {
   }
 
  private:
-  // This round and those after it: as templates, so that the turns are constants.
+  // This round and the following ones: templates, so that the rotation amounts are constants.
   template <int Round, int Together>
   void round(Words (&x)[4][Together]) const {
     constexpr int turns[8][2] = {{10, 26}, {11, 21}, {13, 27}, {23, 5}, {6, 20}, {17, 11}, {25, 10}, {18, 20}};
@@ -68,7 +68,7 @@ inline Words decided(Words draw, std::uint32_t threshold, std::uint32_t scale) {
   return reinterpret_cast<Words>(draw >= threshold) & scale;
 }
 
-// The masks of the registers from the `first` on, of all their draws; registers are counted from the block at `begin`.
+// Computes the masks of the registers starting at `first`; registers are counted from the block at `begin`.
 template <int Together>
 inline void draw(const DropoutRule& rule, const Threefry& threefry, std::uint64_t stream, std::int64_t begin,
                  std::int64_t first, float* mask) {

@@ -3,11 +3,11 @@
 namespace attnscope::ATTNSCOPE_LEVEL {
 namespace {
 
-// Columns taken together; more would not fit the registers with the rows.
+// Columns processed together; with more, the rows would not fit the registers.
 constexpr int tile_vectors = 2;
 
-// As many rows as fit the registers, of which AVX-512 has twice as many, b's vectors and one of a's beside them; fewer
-// would wait for each other.
+// The number of rows that fit the registers next to b's vectors and one of a's; AVX-512 has twice as many registers.
+// Fewer rows would stall on latency.
 template <int Vectors>
 constexpr int tile_rows = (width == 16 ? 24 : 12) / Vectors;
 
@@ -46,7 +46,7 @@ void tile_of(std::int64_t rows, std::int64_t depth, Left a, const float* b, std:
   tile<Most, Vectors>(depth, a, b, b_stride, c, c_stride, add);
 }
 
-// In tiles of about the same height.
+// Splits the rows into tiles of similar height.
 template <int Vectors>
 void column_of_tiles(std::int64_t rows, std::int64_t depth, Left a, const float* b, std::int64_t b_stride, float* c,
                      std::int64_t c_stride, bool add) {
@@ -59,7 +59,7 @@ void column_of_tiles(std::int64_t rows, std::int64_t depth, Left a, const float*
   }
 }
 
-// The columns that fill no vector.
+// The remaining columns that do not fill a vector.
 void last_columns(std::int64_t rows, std::int64_t columns, std::int64_t depth, Left a, const float* b,
                   std::int64_t b_stride, float* c, std::int64_t c_stride, bool add) {
   for (std::int64_t i = 0; i < rows; ++i) {

@@ -1,10 +1,10 @@
-// What is done row by row: biases, activations, residuals, layer norms, embeddings.
+// Row-wise operations: biases, activations, residuals, layer norms, embeddings.
 #include "kernels/simd/vectors.h"
 
 namespace attnscope::ATTNSCOPE_LEVEL {
 namespace {
 
-constexpr std::int64_t chunk = 2048;  // of a mask, so that it and what it is for stay in the first cache
+constexpr std::int64_t chunk = 2048;  // elements of a mask, so that it and its data stay in the L1 cache
 
 constexpr float root_half = 0.70710678118654752F;
 constexpr float root_of_half_over_pi = 0.39894228040143268F;  // 1/√(2π)
@@ -23,7 +23,7 @@ inline float activated(Activation activation, float x) {
   return activation == Activation::gelu ? gelu(x) : x;
 }
 
-// Calls work(begin, n, mask) for pieces of all rows, which have a stream each; the mask is null without dropout.
+// Calls work(begin, n, mask) for chunks of all rows, each with its own stream; the mask is null without dropout.
 template <typename Work>
 void masked_rows(const DropoutRule& rule, std::int64_t rows, std::int64_t columns, Work work) {
   float mask[chunk];
@@ -34,7 +34,7 @@ void masked_rows(const DropoutRule& rule, std::int64_t rows, std::int64_t column
   }
 }
 
-// The parts of the n elements from `begin` on that lie in one row each: work(first element, its column, count).
+// Splits the n elements from `begin` on at row boundaries: work(first element, its column, count).
 template <typename Work>
 void by_rows(std::int64_t begin, std::int64_t n, std::int64_t columns, Work work) {
   for (std::int64_t i = begin; i < begin + n;) {
@@ -45,7 +45,7 @@ void by_rows(std::int64_t begin, std::int64_t n, std::int64_t columns, Work work
   }
 }
 
-// y = activated(x + bias) · mask; null: none of these.
+// y = activated(x + bias) · mask; bias and mask may be null.
 template <Activation A>
 void activate_part(std::int64_t n, const float* x, const float* bias, const float* mask, float* y) {
   if (bias && mask) {
@@ -112,7 +112,7 @@ void activate(Activation activation, const DropoutRule& rule, std::int64_t rows,
 
 void activate_backward(Activation activation, const DropoutRule& rule, std::int64_t rows, std::int64_t columns,
                        const float* x, const float* y, const float* dy, float* dx) {
-  if (activation == Activation::relu) {  // what came out above 0 was neither cut nor dropped
+  if (activation == Activation::relu) {  // a positive output was neither clipped nor dropped
     const float scale = rule.scale;
     for (std::int64_t i = 0; i < rows * columns; ++i) dx[i] = y[i] > 0.0F ? dy[i] * scale : 0.0F;
   } else if (activation == Activation::gelu) {
@@ -161,7 +161,7 @@ void normalise_backward(std::int64_t rows, std::int64_t columns, const float* x,
     float* out = dx + i * columns;
     const float middle = mean[i];
     const float factor = scale[i];
-#pragma omp simd  // else checks find the gradients of gain and bias too near each other
+#pragma omp simd  // otherwise alias checks find the gradients of gain and bias too close to each other
     for (std::int64_t j = 0; j < columns; ++j) {
       out[j] = above[j] * gain[j];
       gain_gradient[j] += above[j] * ((row[j] - middle) * factor);

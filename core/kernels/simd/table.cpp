@@ -1,4 +1,4 @@
-// This level's loops in a row.
+// The function table of this level.
 #include <type_traits>
 
 #include "kernels/simd/vectors.h"
@@ -8,7 +8,7 @@ namespace attnscope::ATTNSCOPE_LEVEL {
 template <typename Pointer>
 using Function = std::remove_pointer_t<Pointer>;
 
-// Defined beside this file.
+// Defined in the other files of this folder.
 Function<decltype(Loops::dropout_mask)> dropout_mask;
 Function<decltype(Loops::head_scratch)> head_scratch;
 Function<decltype(Loops::head_forward)> head_forward;

@@ -1,4 +1,4 @@
-// The two ends of the backward pass: the loss over the logits, and the optimizer's update.
+// Both ends of the backward pass: the loss over the logits, and the optimizer step.
 #include "kernels/simd/vectors.h"
 
 namespace attnscope::ATTNSCOPE_LEVEL {
@@ -9,7 +9,7 @@ struct Sums {
   float exponentials, values;
 };
 
-// Of x − largest; with `replace`, x becomes its exponential.
+// Sums exp(x − largest); with `replace`, x becomes its exponential.
 Sums exponentials_and_sum(std::int64_t n, float largest, bool replace, float* x) {
   Vector exponentials = {}, values = {};
   std::int64_t i = 0;
@@ -21,7 +21,7 @@ Sums exponentials_and_sum(std::int64_t n, float largest, bool replace, float* x)
     if (replace) vector_at(x + i) = power;
   }
   Sums sums = {};
-  for (std::int64_t lane = 0; lane < width; ++lane) {  // in this order: losses stay what they have been
+  for (std::int64_t lane = 0; lane < width; ++lane) {  // in this order, so that losses stay bitwise unchanged
     sums.exponentials += exponentials[lane];
     sums.values += values[lane];
   }
@@ -77,7 +77,7 @@ double gather_gradients(std::int64_t n, int parts, float* const* gradients) {
 
 void adam(const AdamRule& given, std::int64_t n, float decay, const float* decayed, float* parameters, float* gradients,
           float* exp_avg, float* exp_avg_sq) {
-  const AdamRule rule = given;  // a copy cannot be one of the arrays: its fields stay in registers
+  const AdamRule rule = given;  // a copy cannot alias the arrays, so its fields stay in registers
   if (decay > 0) {
     for (std::int64_t i = 0; i < n; ++i) parameters[i] -= decay * decayed[i] * parameters[i];
   }

@@ -5,14 +5,14 @@ namespace {
 
 constexpr auto lanes = std::make_integer_sequence<std::int64_t, width>();
 
-// a₀ b₀ a₁ b₁ … of the lower half of the lanes (First 0) or of the upper (First width / 2).
+// Interleaves a₀ b₀ a₁ b₁ … of the lower half of the lanes (First 0) or the upper half (First width / 2).
 template <std::int64_t First, std::int64_t... Lanes>
 inline Vector interleaved(Vector a, Vector b, std::integer_sequence<std::int64_t, Lanes...>) {
   return __builtin_shufflevector(a, b, (First + Lanes / 2 + Lanes % 2 * width)...);
 }
 
-// width×width numbers, `num_rows` rows of them there and the others 0: as often as they can be halved, each row is
-// interleaved with the one half the rows further on.
+// Transposes width×width numbers, of which `num_rows` rows exist and the others are 0: log2(width) times, each row is
+// interleaved with the row half the rows further on.
 inline void transpose_square(std::int64_t num_rows, const float* x, std::int64_t stride, float* y,
                              std::int64_t y_stride) {
   Vector rows[width], next[width];

@@ -1,5 +1,5 @@
-// What the loops of one level share. Everything stands in a namespace of its level: an inline function of that name
-// compiled for another level must not be linked in its place.
+// Shared code of one level's loops. Everything is in the level's namespace: an inline function of the same name
+// compiled for another level must not be linked instead.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ constexpr std::int64_t width = 8;
 constexpr std::int64_t width = 4;
 #endif
 
-// As many floats as a register holds, wherever they stand.
+// One register of floats, at any alignment.
 typedef float Vector __attribute__((vector_size(4 * width), aligned(4), may_alias));
 
-// As many words as floats.
+// One register of 32-bit words.
 typedef std::uint32_t Words __attribute__((vector_size(4 * width), aligned(4), may_alias));
 
 // 0, 1, 2, …
@@ -38,14 +38,14 @@ inline const Vector& vector_at(const float* place) {
   return *reinterpret_cast<const Vector*>(place);
 }
 
-// Every lane of the other half of each group of 2·Half.
+// Selects the lanes of the other half in each group of 2·Half.
 template <std::int64_t Half, std::int64_t... Lanes>
 inline Vector swapped(Vector x, std::integer_sequence<std::int64_t, Lanes...>) {
   return __builtin_shufflevector(x, x, (Lanes ^ Half)...);
 }
 
-// What `joined` makes of all lanes, by halves: compilers that keep to the order of an `omp simd` reduction take them
-// one by one.
+// Reduces all lanes with `joined`, by halves: compilers that preserve the order of an `omp simd` reduction process
+// lanes one by one.
 template <std::int64_t Half = width / 2, typename Join>
 inline float lanes_joined(Vector x, Join joined) {
   if constexpr (Half == 0) {
@@ -87,7 +87,7 @@ inline float sum_of(std::int64_t n, const float* x) {
   return sum;
 }
 
-// The largest; several registers at a time, which do not wait for each other.
+// The maximum, in several independent registers to hide latency.
 inline float largest_of(std::int64_t n, const float* x) {
   constexpr std::int64_t together = 4;
   Vector most[together];
@@ -101,7 +101,7 @@ inline float largest_of(std::int64_t n, const float* x) {
   return largest;
 }
 
-// A polynomial of x by Horner's rule, its highest coefficient first.
+// Evaluates a polynomial of x by Horner's rule, highest coefficient first.
 template <typename Float, typename... Lower>
 inline Float polynomial(Float x, float highest, Lower... lower) {
   Float sum = Float{} + highest;
@@ -119,14 +119,14 @@ inline Words bits_of(Vector x) {
   return reinterpret_cast<Words>(x);
 }
 
-// e^x to 2 units in the last place; 0 below −87.3, where it would leave float's normal numbers. Not-a-number stays it.
-// Of a float, or of every lane of a Vector.
+// e^x to 2 units in the last place; 0 below −87.3, where the result would be subnormal. NaN stays NaN. For a float, or
+// every lane of a Vector.
 template <typename Float>
 inline Float exponential(Float x) {
   const Float lowest = Float{} - 87.3F, highest = Float{} + 88.7F;
   const Float below = x < lowest ? lowest : x;
   const Float clamped = below > highest ? highest : below;
-  constexpr float round_to_integer = 12582912.0F;  // 1.5 · 2²³: what is added to it loses its fraction
+  constexpr float round_to_integer = 12582912.0F;  // 1.5 · 2²³: adding it rounds to an integer
   const Float shifted = clamped * 1.44269504088896341F + round_to_integer;
   const Float n = shifted - round_to_integer;
   const Float r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;  // ln 2 in two parts
@@ -143,7 +143,7 @@ inline float sigmoid(float x) {
   return 1.0F / (1.0F + exponential(-x));
 }
 
-// Near 0 the difference of exponentials would lose digits: a rational function there.
+// Near 0 the difference of exponentials would lose digits, so a rational function is used there.
 inline float hyperbolic_tangent(float x) {
   const float clamped = x < -9.0F ? -9.0F : (x > 9.0F ? 9.0F : x);
   const float x2 = clamped * clamped;
@@ -155,7 +155,7 @@ inline float hyperbolic_tangent(float x) {
   return clamped * p / q;
 }
 
-// Gauss's error function, a rational function good to 3 units in the last place.
+// Gauss's error function: a rational function accurate to 3 units in the last place.
 inline float error_function(float x) {
   const float clamped = x < -4.0F ? -4.0F : (x > 4.0F ? 4.0F : x);
   const float x2 = clamped * clamped;
@@ -167,23 +167,23 @@ inline float error_function(float x) {
   return clamped * p / q;
 }
 
-// A rows×depth matrix whose element (i, k) stands at values[i · row + k · column]: either way round.
+// A rows×depth matrix with element (i, k) at values[i · row + k · column], so it can also be transposed.
 struct Left {
   const float* values;
   std::int64_t row, column;
 };
 
-// C (rows×columns) = A·B, or C += A·B: for matrices too small for a library. B and C have rows of their stride.
+// C (rows×columns) = A·B, or C += A·B: for matrices too small for a library. B and C have their own strides.
 void small_product(std::int64_t rows, std::int64_t columns, std::int64_t depth, Left a, const float* b,
                    std::int64_t b_stride, float* c, std::int64_t c_stride, bool add);
 
-// y (columns×rows) = xᵀ; the rest of y's rows, up to their stride, is 0.
+// y (columns×rows) = xᵀ; the remainder of each row of y, up to its stride, is 0.
 void transpose(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t stride, float* y,
                std::int64_t y_stride);
 
 void dropout_mask(const DropoutRule& rule, std::uint64_t stream, std::int64_t n, float* mask);
 
-// y[i] = x[i] · mask[i]; mask: n floats of scratch. Without dropout a copy.
+// y[i] = x[i] · mask[i]; mask: n floats of scratch memory. A copy if there is no dropout.
 inline void dropped(const DropoutRule& rule, std::uint64_t stream, std::int64_t n, const float* x, float* mask,
                     float* y) {
   if (rule.threshold == 0) {

@@ -1,4 +1,4 @@
-// A socket, packet by packet. For this folder alone: asio stays in it.
+// Packets over a socket. Private to this folder, so that asio is not included elsewhere.
 #pragma once
 
 #include <asio.hpp>
@@ -9,16 +9,17 @@ namespace attnscope {
 
 using Tcp = asio::ip::tcp;
 
-// With which both sides begin.
+// The first bytes sent by both sides.
 std::string preamble();
 
-// Throws WireError unless the other side is of this program and protocol; std::system_error if the line ends.
+// Throws WireError if the other side has another program or protocol; std::system_error if the connection is lost.
 asio::awaitable<void> read_preamble(Tcp::socket& socket);
 
-// The bytes of the next packet. Throws WireError if it has more than `most`; std::system_error if the line ends.
+// Returns the bytes of the next packet. Throws WireError if it has more than `most`; std::system_error if the
+// connection is lost.
 asio::awaitable<std::string> read_packet(Tcp::socket& socket, std::size_t most);
 
-// The packet, behind its length.
+// Returns the packet with its length in front.
 std::string framed(const std::string& packet);
 
 }  // namespace attnscope

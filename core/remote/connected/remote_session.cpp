@@ -24,12 +24,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto connecting_patience = 10s;  // until the station has bidden welcome
-constexpr auto silence_patience = 15s;     // a station says that it is alive more often
-constexpr auto first_retry = 500ms;        // each pause between two attempts is twice as long …
+constexpr auto connecting_patience = 10s;  // until the server's Welcome
+constexpr auto silence_patience = 15s;     // a server sends keep-alives more often
+constexpr auto first_retry = 500ms;        // each pause between two attempts doubles …
 constexpr auto last_retry = 8s;            // … up to this
 
-// The station does not let this window watch: trying again would not help.
+// The server refuses this window: retrying would not help.
 class NotWelcome : public Error {
  public:
   using Error::Error;
@@ -68,7 +68,7 @@ class RemoteSession::Line {
 
   Attachment attachment() const { return *attachment_.get(); }
 
-  // Files that are to be written are written first.
+  // Finishes pending file writes first.
   void end() {
     asio::post(io_, [this] { io_.stop(); });
     if (thread_.joinable()) thread_.join();
@@ -92,7 +92,7 @@ class RemoteSession::Line {
         co_return;
       } catch (const std::system_error& error) {
         why = reason_of(error.code());
-      } catch (const std::exception& error) {  // what came is not what a station says
+      } catch (const std::exception& error) {  // invalid data from the server
         why = error.what();
       }
       if (attachment_.get()->line == Attachment::Line::there) pause = first_retry;
@@ -105,7 +105,7 @@ class RemoteSession::Line {
     }
   }
 
-  // Until the line is lost.
+  // Runs until the connection is lost.
   asio::awaitable<void> watch() {
     expect_within(connecting_patience);
     const auto found =
@@ -121,7 +121,7 @@ class RemoteSession::Line {
     }
   }
 
-  // Else the line is given up.
+  // Closes the connection unless something arrives in time.
   void expect_within(std::chrono::steady_clock::duration patience) {
     silence_.expires_after(patience);
     silence_.async_wait([this](asio::error_code error) {
@@ -141,7 +141,7 @@ class RemoteSession::Line {
 
   Progress connecting(double fraction) const { return {"Connecting to " + address_text(server_), fraction}; }
 
-  // ---- what is heard
+  // ---- incoming packets
 
   void hear(ToClient packet) {
     std::visit(ByKind{
@@ -161,7 +161,7 @@ class RemoteSession::Line {
                packet);
   }
 
-  // What was asked last is asked again: another line knows nothing of it.
+  // Repeats the last probe: a new connection has no state.
   void begin(const Welcome& welcome) {
     session_ = welcome.session;
     show({.line = Attachment::Line::there, .control = welcome.control});
@@ -183,7 +183,7 @@ class RemoteSession::Line {
     say(std::move(event));
   }
 
-  // The window's status line says where it looks, and what is there.
+  // Shows the address and the remote device in the window's status line.
   void show_status() {
     const Attachment now = attachment();
     Status shown = status_;
@@ -211,14 +211,14 @@ class RemoteSession::Line {
     if (wake_) wake_();
   }
 
-  // ---- what is posted
+  // ---- outgoing commands
 
   void heed(Command command) {
     std::visit(ByKind{
                    [this](ListDirectory& list) { say(list_directory(list.path)); },
                    [this](WriteFile& file) { say(write_wanted(file)); },
                    [this](ReadFile& file) { say(read_wanted(file)); },
-                   [this](KeepRun&) { say(RunAutosaved{}); },  // it is kept where it trains
+                   [this](KeepRun&) { say(RunAutosaved{}); },  // the run is saved where it trains
                    [this](ListAutosaves&) { say(AutosaveList{}); },
                    [this](Probe& probe) {
                      probe_ = probe;
@@ -238,7 +238,7 @@ class RemoteSession::Line {
 
   bool is_there() const { return attachment_.get()->line == Attachment::Line::there; }
 
-  // Nothing while there is no line: what was to be done then is not done later by surprise.
+  // Drops the command while disconnected: executing it later would be a surprise.
   void send(Command command) {
     if (!is_there()) return;
     unsent_.push_back(framed(wire_bytes(ToServer(std::move(command)))));
@@ -247,27 +247,27 @@ class RemoteSession::Line {
 
   void write_next() {
     asio::async_write(socket_, asio::buffer(unsent_.front()), [this](asio::error_code error, std::size_t) {
-      if (error || unsent_.empty()) return;  // whoever reads hears of it
+      if (error || unsent_.empty()) return;  // the reader is notified
       unsent_.pop_front();
       if (!unsent_.empty()) write_next();
     });
   }
 
-  asio::io_context io_;  // first: what belongs to it goes before it
+  asio::io_context io_;  // first member: objects that use it are destroyed before it
   const RemoteAddress server_;
   const std::string token_;
   const std::function<void()> wake_;
   Tcp::socket socket_{io_};
   asio::steady_timer silence_{io_};
-  std::deque<std::string> unsent_;  // the first is being written
+  std::deque<std::string> unsent_;  // the first one is being written
 
-  Status status_;                       // as it was told, and the step of the newest point
-  std::uint64_t session_ = 0;           // that the station named; 0: none yet
-  std::uint64_t next_ = 0;              // the first event not heard
-  std::optional<Probe> probe_;          // asked last
-  std::optional<std::uint64_t> study_;  // under way
+  Status status_;                       // as received, with the step of the newest point
+  std::uint64_t session_ = 0;           // named by the server; 0: none yet
+  std::uint64_t next_ = 0;              // the first event not received
+  std::optional<Probe> probe_;          // the last one posted
+  std::optional<std::uint64_t> study_;  // in progress
 
-  // The wires to the window's thread.
+  // The channels to the window's thread.
   Queue<Event> events_;
   Mailbox<Snapshot> snapshot_;
   Mailbox<Snapshot> other_;

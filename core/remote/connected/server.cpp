@@ -28,16 +28,16 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto alive_interval = 5s;                        // between two packets, at most
-constexpr auto greeting_patience = 5s;                     // until a watcher has said who it is
-constexpr auto reading_patience = 30s;                     // until it has taken the next bytes
-constexpr auto farewell_patience = 2s;                     // until all have heard the last
-constexpr auto command_interval = 5ms;                     // so fast commands are taken of one watcher
-constexpr std::size_t most_connections = 2 * max_clients;  // with those that have not greeted yet
-constexpr std::size_t max_statements = 64;                 // that wait for one watcher
+constexpr auto alive_interval = 5s;                        // maximum between two packets
+constexpr auto greeting_patience = 5s;                     // until a client has sent its greeting
+constexpr auto reading_patience = 30s;                     // until it has received the next bytes
+constexpr auto farewell_patience = 2s;                     // until all have received the last packet
+constexpr auto command_interval = 5ms;                     // minimum between two commands of one client
+constexpr std::size_t most_connections = 2 * max_clients;  // including those that have not sent a greeting
+constexpr std::size_t max_statements = 64;                 // messages queued for one client
 constexpr std::size_t bytes_at_once = std::size_t{256} << 10;
 
-// Takes as long wherever they differ.
+// Compares in constant time, wherever the strings differ.
 bool is_same_secret(std::string_view given, std::string_view secret) {
   unsigned difference = given.size() == secret.size() ? 0 : 1;
   for (std::size_t i = 0; i < secret.size(); ++i) {
@@ -68,12 +68,12 @@ asio::ip::tcp::acceptor listening(asio::io_context& io, const RemoteAddress& add
   }
 }
 
-// One connection; a watcher since it has greeted.
+// One connection, which counts as a client after its greeting.
 struct Client {
   Client(asio::io_context& io, Tcp::socket socket_, ViewerId viewer_)
       : socket(std::move(socket_)), nudge(io), viewer(viewer_) {}
 
-  // Whatever waits for it to read or to write ends.
+  // Cancels all pending reads and writes.
   void let_go() {
     asio::error_code ignored;
     socket.close(ignored);
@@ -86,19 +86,19 @@ struct Client {
   }
 
   Tcp::socket socket;
-  asio::steady_timer nudge;  // cancelled when there is something to write
+  asio::steady_timer nudge;  // canceled when there is something to write
   const ViewerId viewer;
   bool greeted = false;
-  Clock::time_point waiting_since = Clock::now();  // for it to greet, or to take the next bytes
+  Clock::time_point waiting_since = Clock::now();  // for its greeting, or for it to take the next bytes
   bool writing = false;
 
-  // ---- what it has not heard yet
-  std::uint64_t next = 0;  // of the log
+  // ---- what it has not received yet
+  std::uint64_t next = 0;  // index in the log
   bool status = true;
   std::deque<Event> said;
-  std::array<std::shared_ptr<const Snapshot>, 2> inspections;  // of the run, and of the one beside it
+  std::array<std::shared_ptr<const Snapshot>, 2> inspections;  // of the present run, and of the other one
 
-  std::optional<StartStudy> study;  // asked for, waits for its turn
+  std::optional<StartStudy> study;  // requested, waits for its turn
 };
 using ClientPointer = std::shared_ptr<Client>;
 
@@ -136,7 +136,7 @@ class Server::Desk {
   }
 
  private:
-  // Training does not end for want of memory to tell of it.
+  // A lack of memory for the clients does not end training.
   void run() {
     while (true) {
       try {
@@ -148,14 +148,14 @@ class Server::Desk {
     }
   }
 
-  // ---- those who come and go
+  // ---- connecting and disconnecting clients
 
   asio::awaitable<void> accept() {
     for (ViewerId viewer = 1;; ++viewer) {
       asio::error_code error;
       Tcp::socket socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, error));
       if (!acceptor_.is_open()) co_return;
-      if (error) {  // too many files are open, most often: it is tried again a little later
+      if (error) {  // usually too many open files: retries a little later
         asio::steady_timer pause(io_, 100ms);
         co_await pause.async_wait(asio::use_awaitable);
       } else if (clients_.size() < most_connections) {
@@ -167,7 +167,7 @@ class Server::Desk {
     }
   }
 
-  // Whoever keeps this side waiting is let go.
+  // Disconnects clients that exceed a time limit.
   asio::awaitable<void> watch_over() {
     while (!leaving_) {
       asio::error_code ignored;
@@ -191,13 +191,13 @@ class Server::Desk {
         asio::co_spawn(io_, write(client), asio::detached);
         co_await heed_commands(client);
       }
-    } catch (const std::exception&) {  // the line has ended, or what came over it was not what it should be
+    } catch (const std::exception&) {  // connection lost, or invalid data received
     }
     if (!refusal.empty()) co_await refuse(client, refusal);
     forget(*client);
   }
 
-  // Why it may not watch; empty: it may.
+  // Returns why the client is refused; empty: accepted.
   std::string greet(Client& client, const ToServer& packet) {
     const auto* hello = std::get_if<Hello>(&packet);
     if (hello == nullptr) return "a window must introduce itself first";
@@ -215,7 +215,7 @@ class Server::Desk {
     try {
       const std::string bytes = framed(wire_bytes(ToClient(Refused{std::move(why)})));
       co_await asio::async_write(client->socket, asio::buffer(bytes), asio::use_awaitable);
-    } catch (const std::system_error&) {  // it is gone
+    } catch (const std::system_error&) {  // disconnected
     }
   }
 
@@ -228,7 +228,7 @@ class Server::Desk {
     if (leaving_ && clients_.empty()) farewell_.cancel();
   }
 
-  // All that can still be told is told first.
+  // Sends everything pending first.
   void begin_farewell() {
     leaving_ = true;
     acceptor_.close();
@@ -245,7 +245,7 @@ class Server::Desk {
     if (clients_.empty()) farewell_.cancel();
   }
 
-  // ---- what they ask
+  // ---- requests
 
   asio::awaitable<void> heed_commands(ClientPointer client) {
     asio::steady_timer pause(io_);
@@ -275,7 +275,7 @@ class Server::Desk {
     }
   }
 
-  // ---- studies: one at a time, in turns
+  // ---- studies: one at a time, in turn
 
   void ask_for_study(Client& client, std::optional<StartStudy> asked) {
     if (client.study) client.say(StudyEnded{client.study->study, nullptr});
@@ -302,7 +302,7 @@ class Server::Desk {
     if (client != clients_.end()) client->second->say(std::move(event));
   }
 
-  // ---- what the session says
+  // ---- events of the session
 
   void hear(const Event& event) {
     if (log_.record(event)) return;
@@ -355,7 +355,7 @@ class Server::Desk {
     for (const auto& [viewer, client] : clients_) client->nudge.cancel();
   }
 
-  // ---- what they hear
+  // ---- replies
 
   asio::awaitable<void> write(ClientPointer client) {
     try {
@@ -372,9 +372,9 @@ class Server::Desk {
         }
         co_await write_bytes(*client, bytes);
       }
-    } catch (const std::exception&) {  // the line has ended
+    } catch (const std::exception&) {  // connection lost
     }
-    client->let_go();  // whoever reads from it ends, too
+    client->let_go();  // the reading coroutine ends too
   }
 
   static asio::awaitable<void> write_bytes(Client& client, std::string bytes) {
@@ -388,7 +388,7 @@ class Server::Desk {
     client.writing = false;
   }
 
-  // Packets that are due, some at once; of what is seen only the newest. Empty: there is nothing new.
+  // Returns pending packets, several at once, with only the newest snapshots. Empty: nothing new.
   std::string news_for(Client& client) {
     std::string bytes;
     client.next = std::max(client.next, log_.first());
@@ -418,25 +418,25 @@ class Server::Desk {
         fmt::format("The requested result has {} MB, more than can be sent: it was left out", bytes.size() >> 20)}})));
   }
 
-  asio::io_context io_;  // first: what belongs to it goes before it
+  asio::io_context io_;  // first member: objects that use it are destroyed before it
   const ServerOptions options_;
   Session& session_;
   asio::ip::tcp::acceptor acceptor_;
   asio::steady_timer watch_{io_};
   asio::steady_timer farewell_{io_};
   bool leaving_ = false;
-  std::map<ViewerId, ClientPointer> clients_;  // and those who have not greeted yet
-  std::atomic<std::size_t> greeted_ = 0;       // of them
+  std::map<ViewerId, ClientPointer> clients_;  // including those that have not sent a greeting
+  std::atomic<std::size_t> greeted_ = 0;       // number of clients after their greeting
 
   const std::uint64_t session_number_ = random_number();
   EventLog log_;
   Status status_;
   std::optional<Status> other_status_;
 
-  std::uint64_t studies_ = std::uint64_t{1} << 48;  // the last one's number, apart from those of a window
-  std::uint64_t client_count_ = 0;                  // what the watcher calls it
-  std::optional<ViewerId> studied_for_;             // the one under way; none: there is none
-  bool windows_study_ = false;                      // one of the window's own is, which theirs wait for
+  std::uint64_t studies_ = std::uint64_t{1} << 48;  // number of the last one, in a range apart from those of a window
+  std::uint64_t client_count_ = 0;                  // the client's own number for it
+  std::optional<ViewerId> studied_for_;             // the client of the running study; none: no study is running
+  bool windows_study_ = false;  // the local window's study is running; the clients' studies wait for it
   ViewerId last_studied_for_ = 0;
 
   std::jthread thread_;

@@ -1,4 +1,4 @@
-// In the place of what needs sockets, where there is no library for them.
+// Replaces the networking code if the library is missing.
 #include <stdexcept>
 
 #include "remote/remote_session.h"

@@ -27,8 +27,7 @@ static_assert(levels.size() == static_cast<std::size_t>(AttentionLevel::sublayer
 
 // ---- the keys
 
-// Whole snapshots have all parts that there are, so that the selection can go from one to the next; null: there is
-// nothing to move in.
+// The snapshot with all existing parts, so that the selection can move between parts; null: nothing to move in.
 const Snapshot* walked(const WorkspaceContext& context) {
   const Shown& shown = context.maps.of(context.views.of<AttentionView>().part);
   if (!shown.snapshot) return nullptr;
@@ -76,7 +75,7 @@ void draw_levels(AttentionView& view, const Skin& skin) {
   }
 }
 
-// At the right end of the levels' row: it is about every map of the workspace.
+// At the right end of the levels' row, because it applies to all maps of the workspace.
 void draw_contrast(AttentionView& view, const Skin& skin) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(skin.px(1), skin.px(1)));
   const float width = checkbox_width(tr("Full contrast")) + skin.px(6);
@@ -90,7 +89,7 @@ void draw_contrast(AttentionView& view, const Skin& skin) {
                skin);
 }
 
-// Recorded frames hold the maps alone.
+// True for levels that need more than the maps, which is all that recorded frames contain.
 bool is_of_the_present(AttentionLevel level) {
   return level == AttentionLevel::inside || level == AttentionLevel::sublayers;
 }
@@ -98,17 +97,17 @@ bool is_of_the_present(AttentionLevel level) {
 void draw_level(const WorkspaceContext& context, AttentionView& view) {
   if (is_of_the_present(view.level) && is_recorded(*context.maps.newest.snapshot))
     return draw_quiet_note(recorded_note(context.maps.newest), ImGui::GetContentRegionAvail(), context.skin);
-  // In the order of AttentionLevel.
+  // Same order as AttentionLevel.
   constexpr std::array draws = {draw_model, draw_head, draw_inside, draw_sublayers};
   static_assert(draws.size() == levels.size());
   draws[static_cast<std::size_t>(view.level)](context.maps, view, context.textures, context.skin);
 }
 
-// The thumbnails beside every nearer level: to choose from.
+// Draws the thumbnails next to the more detailed levels.
 void draw_heads_column(const WorkspaceContext& context, AttentionView& view) {
   const Skin& skin = context.skin;
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  // In a narrow window, and on a projector, the large map comes first.
+  // In a narrow window, and on a projector, the large map has priority.
   const float most = room.x * (skin.presentation ? 0.24F : 0.4F);
   ImGui::BeginChild("heads", ImVec2(std::min(skin.px(context.side_width), most), room.y), false,
                     ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
@@ -156,7 +155,7 @@ void draw_attention(WorkspaceContext& context) {
     return draw_quiet_note(no_attention_text(model).c_str(), ImGui::GetContentRegionAvail(), skin);
   }
   measure_heads(maps, view);
-  // A recurrent model has one map, without layers and sublayers: there is nothing to choose from.
+  // A recurrent model has one map and no layers or sublayers, so there is nothing to select.
   if (model.is_recurrent()) {
     view.level = AttentionLevel::head;
   } else {

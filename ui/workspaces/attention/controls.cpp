@@ -28,7 +28,7 @@ constexpr std::array pictures = {
 
 struct MixText {
   HeadMix mix;
-  const char* word;  // for names of files
+  const char* word;  // used in file names
   const char* title;
   const char* help;
 };
@@ -106,7 +106,7 @@ std::string entropy_help(const Shown& shown, const AttentionView& view) {
   return help + trf(" Step {}.", shown.snapshot->step);
 }
 
-// The heads shown together, each with its colour; a click takes it away.
+// Draws the heads shown together, each in its color; a click removes one.
 void draw_together(AttentionView& view, const Skin& skin) {
   const std::vector<HeadPlace> heads = view.choice().heads;
   for (const HeadPlace& place : heads) {
@@ -132,7 +132,7 @@ const char* reading_of(const Shown& shown, const AttentionView& view) {
   return tr(attnscope::text_of(view.part, shown.snapshot->model).reads);
 }
 
-// ---- every head in an order
+// ---- sorted heads
 
 constexpr std::array orders = {
     ChoiceText{HeadOrder::place, mark("by layer"), mark("Layers from top to bottom, heads from left to right.")},
@@ -251,11 +251,11 @@ std::string map_name(const HeadMap& map, const ModelConfig& model) {
   return map.choice.words ? name + " words" : name;
 }
 
-// ---- every head in an order
+// ---- sorted heads
 
 std::optional<SelectedToken> selected_token(const AttentionView& view, const ShownMaps& maps) {
   if (maps.lacks(view.part)) return std::nullopt;
-  // The rows of cross-attention are words being written, at which nothing looks yet.
+  // The rows of cross-attention are words being generated; no query attends to them yet.
   const bool row = !view.pinned_col && view.pinned_row && view.part != AttentionPart::cross;
   const std::optional<int> chosen = row ? view.pinned_row : view.pinned_col;
   const std::vector<Token>& keys = col_tokens(*maps.of(view.part).snapshot, view.part);

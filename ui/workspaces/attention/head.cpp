@@ -18,7 +18,7 @@
 namespace attnscope {
 namespace {
 
-// The level while it is being drawn. Rows and columns are those of view.map: pieces, or words.
+// The state of drawing the level. Rows and columns are those of view.map: tokens or words.
 struct Canvas {
   const Shown& shown;
   AttentionView& view;
@@ -28,17 +28,17 @@ struct Canvas {
   const HeadMap& map() const { return view.map; }
   int selected_row() const { return view.pinned_row ? place_of(*view.pinned_row, map().rows) : -1; }
   int selected_col() const { return view.pinned_col ? place_of(*view.pinned_col, map().cols) : -1; }
-  // The query whose weights are listed and framed while none is pointed at.
+  // The query whose weights are listed and outlined while none is hovered.
   int listed_row() const {
     const int first = first_row(*shown.snapshot, view.part);
     return view.pinned_row ? selected_row() : first < 0 ? -1 : place_of(first, map().rows);
   }
 };
 
-// ---- where the pictures stand
+// ---- layout
 
 struct Pane {
-  ImVec2 low;  // within the room
+  ImVec2 low;  // relative to the room
   ImVec2 size;
   bool shown() const { return size.x > 0 && size.y > 0; }
 };
@@ -46,10 +46,10 @@ struct Pane {
 struct Panes {
   Pane matrix;
   Pane lines;
-  Pane list;  // of one query's weights
+  Pane list;  // one query's weights
 };
 
-// A picture, and the list beside it, or beneath it if the room is higher than wide.
+// One picture with the list next to it, or below it if the room is taller than wide.
 Panes one_picture(ImVec2 room, float picture_height, Pane Panes::*picture, const Skin& skin) {
   const float gap = skin.px(8);
   Panes panes;
@@ -65,7 +65,7 @@ Panes one_picture(ImVec2 room, float picture_height, Pane Panes::*picture, const
   return panes;
 }
 
-// Matrix and lines side by side, and the list beside or beneath the lines.
+// Matrix and lines side by side, and the list next to or below the lines.
 Panes beside(ImVec2 room, const Skin& skin) {
   const float gap = skin.px(10);
   const float half = std::floor(room.x * 0.55F);
@@ -84,7 +84,7 @@ Panes beside(ImVec2 room, const Skin& skin) {
   return panes;
 }
 
-// The matrix over lines and list.
+// The matrix above lines and list.
 Panes beneath(ImVec2 room, float matrix_height, const Skin& skin) {
   const float gap = skin.px(10);
   const float above = std::min(matrix_height, std::floor(room.y * 0.58F));
@@ -120,7 +120,7 @@ void tell_cell(const Canvas& canvas, int row, int col) {
   ImGui::TextDisabled(tr("%.6f changed − %.6f original"), before + value, before);
 }
 
-// The weight of every head that is shown together with the selected one.
+// Lists the weight of every head that is shown together with the selected one.
 void tell_heads(const Canvas& canvas, int row, int col) {
   const HeadMap& map = canvas.map();
   const std::vector<HeadPlace>& heads = map.choice.heads;
@@ -144,7 +144,7 @@ void set_margins(const Canvas& canvas, HeatmapOptions& options) {
       tr("−Σ w ln w of this query's row. 0: all weight on one key; a full bar, ln(number of keys): evenly on all.")};
 }
 
-// The value drawn in full: changes are small, so they are always drawn as large as they can be.
+// The value at the end of the color scale. Differences are small, so they are always scaled to their maximum.
 float highest(const Canvas& canvas) {
   const HeadMap& map = canvas.map();
   return (map.is_signed() || canvas.view.full_contrast) && map.largest > 0 ? map.largest : 1;
@@ -173,12 +173,12 @@ HeatmapOptions matrix_options(const Canvas& canvas) {
   return options;
 }
 
-// A row's first piece stands for it.
+// The first token of a row.
 int token_of(int place, const std::vector<WordSpan>& spans) {
   return spans[static_cast<std::size_t>(place)].begin;
 }
 
-// Both of a cell; let go of by a second click.
+// Pins row and column of a cell; a second click unpins both.
 void choose_cell(Canvas& canvas, int row, int col) {
   AttentionView& view = canvas.view;
   const bool again = canvas.selected_row() == row && canvas.selected_col() == col;
@@ -197,7 +197,7 @@ void choose_col(Canvas& canvas, int col) {
   toggle_col(canvas.view, canvas.selected_col() == col ? *canvas.view.pinned_col : token);
 }
 
-// What the right button offers is done to what is chosen.
+// The context menu acts on the selection.
 void choose_for_menu(Canvas& canvas, const HeatmapResult& result) {
   const int row = std::max(result.row, result.row_label), col = std::max(result.col, result.col_label);
   if (row >= 0) canvas.view.pinned_row = token_of(row, canvas.map().rows);
@@ -237,7 +237,7 @@ std::optional<BipartiteToken> token_at(BipartiteSide side, int place) {
   return place < 0 ? std::nullopt : std::optional(BipartiteToken{side, place});
 }
 
-// The largest changes at that piece.
+// Lists the largest changes at that token.
 void tell_changes(const Canvas& canvas, BipartiteToken token) {
   const HeadMap& map = canvas.map();
   const bool query = token.side == BipartiteSide::queries;
@@ -318,7 +318,7 @@ PointedCell draw_list(Canvas& canvas, int row) {
   return {-1, result.hovered};
 }
 
-// ---- all of it
+// ---- everything
 
 void place_cursor(ImVec2 origin, const Pane& pane) {
   ImGui::SetCursorScreenPos({origin.x + pane.low.x, origin.y + pane.low.y});
@@ -357,7 +357,7 @@ float matrix_height(const Canvas& canvas, ImVec2 room) {
          font_size(canvas.skin.fonts.small) + canvas.skin.px(8);
 }
 
-// With columns as comfortable as they are drawn.
+// Height at which the columns have their preferred row height.
 float lines_height(const Canvas& canvas) {
   const auto rows = static_cast<float>(std::max(canvas.map().map.rows, canvas.map().map.cols));
   const Skin& skin = canvas.skin;
@@ -375,7 +375,7 @@ void draw_head(const ShownMaps& maps, AttentionView& view, TextureStore& texture
   draw_head_caption(shown, view, skin);
   draw_head_controls(shown, view, skin);
   ImVec2 room = ImGui::GetContentRegionAvail();
-  room.y = std::max(room.y, skin.px(280));  // a lower window scrolls
+  room.y = std::max(room.y, skin.px(280));  // scrolls if the window is shorter
   draw_panes(canvas, arrange(view.picture, room, matrix_height(canvas, room), lines_height(canvas), skin));
 }
 

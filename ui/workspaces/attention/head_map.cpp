@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// The map in the model as it is, if it has such a head there.
+// The unmodified model's map of that head, if it exists.
 const Matrix* untouched_map(const Snapshot& snapshot, const HeadPlace& place) {
   return snapshot.untouched ? map_at(*snapshot.untouched, place) : nullptr;
 }
@@ -35,7 +35,7 @@ std::vector<const Matrix*> heads_of(const HeadChoice& choice, const Snapshot& sn
   return heads;
 }
 
-// In pieces. The rollout is made elsewhere.
+// By tokens. The rollout is computed separately.
 Matrix mixed_map(const HeadChoice& choice, const Snapshot& snapshot) {
   const HeadPlace& place = choice.heads.front();
   const AttentionMaps& maps = maps_of(snapshot, place.part);
@@ -64,7 +64,8 @@ bool has_distributions(HeadMix mix) {
   return mix != HeadMix::layer_max && mix != HeadMix::part_max && mix != HeadMix::difference;
 }
 
-// One layer further: all of a deep model with long sentences would hold up a frame. True when it is through.
+// Advances the rollout by one layer, because all layers of a deep model with long sentences would delay a frame.
+// Returns true when complete.
 bool roll_on(HeadMap& made, const Snapshot& snapshot) {
   const HeadPlace& place = made.choice.heads.front();
   const AttentionMaps& maps = maps_of(snapshot, place.part);
@@ -88,7 +89,7 @@ void summarise(HeadMap& made) {
   made.largest = largest_size(made.map.values);
 }
 
-// From a map in pieces to what is drawn.
+// Converts a map by tokens to what is drawn.
 void finish(HeadMap& made, Matrix map, const Snapshot& snapshot) {
   const HeadPlace& place = made.choice.heads.front();
   made.map = std::move(map);
@@ -146,7 +147,8 @@ void update(HeadMap& made, HeadChoice choice, const Shown& shown) {
     made.pending = false;
     return finish(made, mixed_map(made.choice, snapshot), snapshot);
   }
-  // What fits a frame is made at once, so that nothing old is seen beside it.
+  // Layers that fit into one frame are computed immediately, so that no outdated map is shown next to the new
+  // selection.
   constexpr double most_products = 3e7;
   const double side = static_cast<double>(row_tokens(snapshot, made.choice.heads.front().part).size());
   double products = 0;

@@ -1,5 +1,5 @@
-// The map that the level "Head" draws: of one head or of several made into one, in pieces or in words. It is made anew
-// only when something about it changed.
+// The map drawn at the level "Head": of one head or combined from several, by tokens or by words. Recomputed only when
+// its inputs change.
 #pragma once
 
 #include <cstdint>
@@ -13,46 +13,46 @@
 
 namespace attnscope {
 
-// What is drawn: the selected head, or what is made of several.
+// The selected head only, or a combination of several.
 enum class HeadMix { one, together_mean, layer_mean, layer_max, part_mean, part_max, rollout, difference };
 
 struct HeadChoice {
-  std::vector<HeadPlace> heads;  // of one part; the first is the selected one, the others are shown together with it
+  std::vector<HeadPlace> heads;  // of one part; the first is the selected head, the others are shown together with it
   HeadMix mix = HeadMix::one;
-  bool words = false;  // pieces merged into words
+  bool words = false;  // tokens merged into words
   bool operator==(const HeadChoice&) const = default;
 };
 
 struct HeadMap {
   HeadChoice choice;
-  std::uint64_t version = 0;  // of the snapshot it was made from
-  std::uint64_t stamp = 0;    // changes whenever the map may have: the version of textures made from it
+  std::uint64_t version = 0;  // version of the source snapshot
+  std::uint64_t stamp = 0;    // changes whenever the map may have changed; versions the textures made from it
 
   Matrix map;
-  Matrix before;               // difference: the untouched head's; else empty
-  std::vector<Matrix> lines;   // a colour each: the heads shown together; of a difference its gains and losses
-  std::vector<WordSpan> rows;  // which pieces a row stands for, and its label
-  std::vector<WordSpan> cols;  // and a column
+  Matrix before;               // for a difference: the unmodified model's head; otherwise empty
+  std::vector<Matrix> lines;   // one map per color: the heads shown together; for a difference, its gains and losses
+  std::vector<WordSpan> rows;  // the tokens of each row, and the row's label
+  std::vector<WordSpan> cols;  // the same for columns
   std::vector<std::string> row_labels;
   std::vector<std::string> col_labels;
-  std::vector<float> received;   // by each key, on average over the queries that see it; none of a difference
-  std::vector<float> entropies;  // of each query; only where rows sum to 1
-  float largest = 0;             // of the values, without sign
-  bool causal = false;           // the look-ahead mask hides what is right of the diagonal
-  bool pending = false;          // a rollout through more layers is under way; the last one whole is shown
-  Matrix rolled;                 // of the rollout under way, through so many layers
+  std::vector<float> received;   // by each key, averaged over the queries that may attend to it; empty for a difference
+  std::vector<float> entropies;  // per query; only if rows sum to 1
+  float largest = 0;             // maximum absolute value
+  bool causal = false;           // the look-ahead mask hides cells right of the diagonal
+  bool pending = false;          // a rollout through more layers is in progress; the last complete one is shown
+  Matrix rolled;                 // partial result of that rollout, through this many layers
   int rolled_layers = 0;
 
   bool is_signed() const { return choice.mix == HeadMix::difference; }
 };
 
-// Why the choice cannot be shown of that snapshot; null: it can.
+// The reason why the choice cannot be shown for that snapshot; null: it can.
 const char* refusal(HeadMix mix, const HeadChoice& choice, const Snapshot& snapshot);
 
-// Brings `made` up to date. A choice that is refused shows the selected head alone.
+// Updates `made`. If the choice is not possible, shows only the selected head.
 void update(HeadMap& made, HeadChoice choice, const Shown& shown);
 
-// The row or column that has this piece; −1 for none.
+// The row or column that contains the token; −1: none.
 int place_of(int token, const std::vector<WordSpan>& spans);
 
 }  // namespace attnscope

@@ -23,11 +23,11 @@ bool is_off(const Snapshot& snapshot, const HeadPlace& place) {
          snapshot.interventions.layers_off.end();
 }
 
-// Makes the numbers anew if they are of another look or mask.
+// Recomputes the numbers if the snapshot or the mask changed.
 void refresh(AttentionView& view, const std::shared_ptr<const Snapshot>& snapshot) {
   InsideView& inside = view.inside;
   CellMask mask = shown_mask(view, *snapshot->inside);
-  // While it is painted it is seen here alone.
+  // While the mask is being painted, the change is visible only here.
   if (inside.brush && inside.numbers && inside.numbers->mask.hidden.size() == mask.hidden.size())
     mask = inside.numbers->mask;
   if (inside.numbers && inside.numbers->snapshot == snapshot && inside.numbers->mask == mask) return;
@@ -54,11 +54,11 @@ void draw_controls(const HeadCards& cards, AttentionView& view, const Skin& skin
   draw_mask_buttons(view, cards.numbers, cards.keys, skin);
 }
 
-// ---- divided or not
+// ---- with and without division by √d_k
 
 struct Side {
   bool scaled;
-  bool of_model;  // the model does it so
+  bool of_model;  // the model's own scaling
   const HeadStages& stages;
   const Spread& spread;
 };
@@ -142,7 +142,7 @@ void draw_inside(const ShownMaps& maps, AttentionView& view, TextureStore& textu
   ImGui::EndChild();
 }
 
-// ---- divided or not
+// ---- with and without division by √d_k
 
 void draw_scaling(const HeadCards& cards, TextureStore& textures, const Skin& skin) {
   const HeadNumbers& numbers = cards.numbers;

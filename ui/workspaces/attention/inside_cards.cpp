@@ -19,10 +19,10 @@
 namespace attnscope {
 namespace {
 
-// In the order of Stage.
+// Same order as Stage.
 struct StageText {
   const char* id;
-  const char* op;  // between the card before and this one
+  const char* op;  // operator between the previous card and this one
   const char* help;
 };
 
@@ -82,25 +82,25 @@ std::string title_of(Stage stage, const HeadNumbers& numbers) {
       "K" + rotated,
       "q·k",
       added + tr(" bias"),
-      bias ? tr("scores") : divided,  // with the bias it would be too long for a card
+      bias ? tr("scores") : divided,  // with the bias the formula would be too long for a card
       tr("mask"),
       tr("softmax"),
       "V",
-      head.relative_v.empty() ? tr("weights × V") : "w·(V + a^V)",  // Shaw's
+      head.relative_v.empty() ? tr("weights × V") : "w·(V + a^V)",  // Shaw et al.'s relative values
       tr("concat"),
       "W_O",
       tr("output")};
   return titles[static_cast<std::size_t>(stage)];
 }
 
-// What one card is drawn with.
+// Shared data for drawing the cards.
 struct Context {
   const HeadCards& cards;
   AttentionView& view;
   TextureStore& textures;
   const Skin& skin;
-  std::vector<std::string> col_keys;  // the keys over columns: shortened where there is little room
-  std::optional<StageCell> pointed;   // now
+  std::vector<std::string> col_keys;  // key labels over columns; shortened if there is little room
+  std::optional<StageCell> pointed;   // in this frame
 };
 
 std::span<const std::string> labels_along(const HeadCards& cards, Axis axis) {
@@ -109,7 +109,7 @@ std::span<const std::string> labels_along(const HeadCards& cards, Axis axis) {
   return {};
 }
 
-// Rows and columns that made the cell under the mouse or, without one, those that were chosen.
+// Rows and columns from which the hovered cell is computed, or else the selected cell.
 Linked highlighted(const Context& context, Stage stage) {
   const HeadInside& head = context.cards.numbers.head();
   const AttentionView& view = context.view;
@@ -147,7 +147,7 @@ HeatmapOptions options_of(const Context& context, Stage stage, float largest) {
   return options;
 }
 
-// A click chooses the cell's pieces; on the same again, it lets them go.
+// A click selects the cell's tokens; a second click clears the selection.
 void choose_cell(AttentionView& view, const StageCell& cell) {
   const StageAxes axes = axes_of(cell.stage);
   const auto chosen = [&](Axis axis) {
@@ -160,7 +160,7 @@ void choose_cell(AttentionView& view, const StageCell& cell) {
   if (key) view.pinned_col = again ? std::nullopt : key;
 }
 
-// This head's columns side by side with the others', or its rows of W_O.
+// Outlines this head's columns in the concatenation, or its rows of W_O.
 void outline_own(const Context& context, Stage stage, HeatmapOptions& options, std::vector<int>& marked) {
   if (stage != Stage::heads) return;
   const HeadInside& head = context.cards.numbers.head();
@@ -213,7 +213,7 @@ void draw_heading(const char* heading, CardGrid& grid, const Skin& skin) {
   grid.y += font_size(skin.fonts.ui) + skin.px(5);
 }
 
-// Below the mask, which must not move under the mouse that paints it.
+// Below the mask, which must not move while the mouse paints on it.
 void draw_effect_row(Context& context, CardGrid& grid) {
   if (!context.cards.numbers.what_if) return;
   grid.new_row();
@@ -244,7 +244,7 @@ void draw_all(Context& context) {
 void draw_alone(Context& context, Stage stage) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  // Room for the effect from the start: the mask must not move under the mouse that paints it.
+  // Reserves the room for the effect from the start, so that the mask does not move while the mouse paints on it.
   const float below = stage == Stage::masked ? mask_effect_height(context.skin) : 0;
   const ImVec2 size{room.x, std::max(context.skin.px(80), room.y - below)};
   draw_card(context, stage, at, size);

@@ -1,4 +1,4 @@
-// The matrices of one head as small cards with an operator before each, in rows that wrap.
+// The matrices of one head as small cards, with an operator before each, in wrapping rows.
 #pragma once
 
 #include <string>
@@ -17,29 +17,30 @@ struct HeadCards {
   std::vector<std::string> keys;
 };
 
-// All stages in their order, or the one chosen to be seen alone. Fills what is left of the window and scrolls.
+// Draws all stages in order, or only the enlarged one. Fills the rest of the window and scrolls.
 void draw_cards(const HeadCards& cards, AttentionView& view, TextureStore& textures, const Skin& skin);
 
-// The head with its scores divided by √d_k and not, side by side (paper §3.2.1). As wide as what is left of the window;
-// advances the cursor.
+// Draws the head with and without division of the scores by √d_k, side by side (paper §3.2.1). As wide as the rest of
+// the window; advances the cursor.
 void draw_scaling(const HeadCards& cards, TextureStore& textures, const Skin& skin);
 
-// ---- the mask, painted cell by cell: what would this head do, and what would come of it?
+// ---- the mask, edited cell by cell: shows how the head's output would change
 
-// The mask to compute with: the model's, with what is painted into it.
+// The mask to compute with: the model's, with the user's edits.
 CellMask shown_mask(const AttentionView& view, const HeadInside& head);
 
-// Hides no key from that head. What the decoder has not written yet is then shown to the numbers here alone.
+// Hides no key from that head. Only the numbers in this view then include tokens that the decoder has not generated
+// yet.
 void lift_mask(AttentionView& view, const HeadInside& head);
 
-// What the mouse does on the picture of the mask: a click turns a cell, dragging goes on with the same.
+// Handles the mouse on the mask: a click toggles a cell, and a drag applies the same value.
 void paint_mask(AttentionView& view, const HeadNumbers& numbers, const HeatmapResult& mouse);
 
-// "as the model has it", "look-ahead", "none" and "hide key …", in one row that wraps.
+// Draws "Original", "Look-ahead", "None" and the choice of a key to hide, in a wrapping row.
 void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::span<const std::string> keys,
                        const Skin& skin);
 
-// How far another mask than the model's moves the sublayer's output of every query; nothing with the model's.
+// Draws how far an edited mask changes the sublayer's output for each query; nothing with the model's own mask.
 void draw_mask_effect(const HeadNumbers& numbers, std::span<const std::string> queries, TextureStore& textures,
                       const Skin& skin);
 float mask_effect_height(const Skin& skin);

@@ -15,8 +15,8 @@
 namespace attnscope {
 namespace {
 
-// What it hides besides the model's mask is an intervention. What it does not hide of that is only seen here: the
-// decoder cannot be shown what it has not written yet.
+// Keys hidden in addition to the model's mask become an intervention. Keys shown despite the model's mask affect only
+// this view, because the decoder cannot read tokens that it has not generated yet.
 void use_mask(AttentionView& view, const HeadInside& head, const CellMask& mask) {
   const CellMask model = model_mask(head);
   HiddenKeys hidden{head.place, {}};
@@ -43,7 +43,7 @@ bool hides_key(const CellMask& mask, int key) {
   return true;
 }
 
-// The cells between two, both included: a fast mouse leaves none out.
+// Visits the cells between two, inclusive, so that a fast mouse skips none.
 template <typename Visit>
 void along_line(int from_row, int from_col, int to_row, int to_col, const Visit& visit) {
   const int steps = std::max({std::abs(to_row - from_row), std::abs(to_col - from_col), 1});
@@ -90,7 +90,7 @@ CellMask shown_mask(const AttentionView& view, const HeadInside& head) {
 
 void paint_mask(AttentionView& view, const HeadNumbers& numbers, const HeatmapResult& mouse) {
   InsideView& inside = view.inside;
-  // An intervention once the brush is lifted: the bar that then lists it may move the picture.
+  // Becomes an intervention when the mouse is released, because the bar that lists it may move the picture.
   if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && std::exchange(inside.brush, std::nullopt))
     use_mask(view, numbers.head(), numbers.mask);
   if (mouse.row < 0) return;

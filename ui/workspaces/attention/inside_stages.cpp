@@ -38,7 +38,7 @@ std::vector<float> row_distances(const Matrix& a, const Matrix& b) {
 
 constexpr int num_bins = 24;
 
-// Widens low … high to hold every score that is not hidden.
+// Widens low … high to include every score that is not masked.
 void widen(float& low, float& high, const Matrix& scores) {
   for (const float score : scores.values) {
     if (std::isinf(score)) continue;
@@ -72,14 +72,15 @@ void measure_spread(HeadNumbers& numbers) {
   float high = -infinity;
   widen(low, high, numbers.stages.masked);
   widen(low, high, numbers.rescaled.masked);
-  if (low > high) low = high = 0;  // everything is hidden
+  if (low > high) low = high = 0;  // everything is masked
   numbers.lowest = low;
   numbers.highest = high;
   numbers.spread = spread_of(numbers.stages, low, high);
   numbers.rescaled_spread = spread_of(numbers.rescaled, low, high);
 }
 
-// The index of a cell along an axis; −1 where the cell has none. A column of this head is one side by side, and back.
+// The index of a cell along an axis; −1 if the cell has none. Converts between this head's columns and those of the
+// concatenation.
 int along(const StageCell& cell, Axis axis, int first, int width) {
   const StageAxes axes = axes_of(cell.stage);
   for (const auto& [own, index] : {std::pair(axes.row, cell.row), std::pair(axes.col, cell.col)}) {
@@ -90,7 +91,7 @@ int along(const StageCell& cell, Axis axis, int first, int width) {
   return -1;
 }
 
-// In the order of Stage.
+// Same order as Stage.
 constexpr std::array<StageAxes, num_stages> stage_axes = {{
     {Axis::query, Axis::d_k},
     {Axis::key, Axis::d_k},
@@ -162,7 +163,7 @@ std::string weight_text(const HeadNumbers& numbers, const StageCell& cell) {
              short_number(std::exp(score - largest)), short_number(static_cast<float>(sum)), weight);
 }
 
-// Keys by their weight, the largest first.
+// Key indices by descending weight.
 std::vector<int> by_weight(const Matrix& weights, int row) {
   std::vector<int> order = in_order(weights.cols);
   std::ranges::stable_sort(order, [&](int a, int b) { return weights.at(row, a) > weights.at(row, b); });
@@ -206,7 +207,7 @@ std::string sublayer_text(const HeadNumbers& numbers, const StageCell& cell) {
              short_number(numbers.sublayer.at(cell.row, cell.col)));
 }
 
-// A number that was not computed here: a projection of the layer's input, or a weight.
+// A number that is an input here: a projection of the layer's input, or a parameter.
 std::string given_text(const HeadNumbers& numbers, const StageCell& cell, const HeadLabels& labels) {
   const std::string value = short_number(numbers.of(cell.stage).at(cell.row, cell.col));
   const PositionScheme* rotation = rotated_by(numbers.head(), numbers.snapshot->model);

@@ -35,13 +35,13 @@ std::string layer_title(const LayerPlace& layer) {
   return trf("{}, layer {}", layer.decoder ? tr("Decoder") : tr("Encoder"), layer.layer + 1);
 }
 
-// A piece by its place; of a sentence that has become shorter, its number.
+// The token at an index; the index itself if the sentence has become shorter.
 std::string token(std::span<const Token> tokens, int index) {
   if (index < 0 || index >= static_cast<int>(tokens.size())) return trf("token {}", index + 1);
   return tokens[static_cast<std::size_t>(index)].text;
 }
 
-// A button that is there to say why it cannot be used, where it cannot.
+// Draws a button; if it is disabled, its tooltip gives the reason.
 bool button(const std::string& label, const char* why_not, std::string_view help, const Skin& skin) {
   ImGui::BeginDisabled(why_not != nullptr);
   const bool clicked = text_button(label);
@@ -63,7 +63,7 @@ void token_combo(const char* id, std::span<const Token> tokens, int count, int& 
   ImGui::EndCombo();
 }
 
-// Why heads, layers and weights cannot be changed; null: they can.
+// The reason why heads, layers and weights cannot be changed; null: they can.
 const char* why_only_tokens(const ModelConfig& model) {
   if (!model.is_recurrent()) return nullptr;
   return tr(
@@ -164,7 +164,7 @@ void draw_replace(const Snapshot& snapshot, AttentionView& view, const Skin& ski
     replace(view.interventions, {intervention.target, intervention.position, -1, intervention.text});
 }
 
-// What was chosen elsewhere is what is meant here at first.
+// Initializes the popup from the selection.
 void begin_intervention(const Snapshot& snapshot, AttentionView& view) {
   view.intervention.query = view.pinned_row.value_or(std::max(0, first_row(snapshot, view.part)));
   view.intervention.key = view.pinned_col.value_or(0);
@@ -184,9 +184,9 @@ void draw_popup(const Snapshot& snapshot, AttentionView& view, const Skin& skin)
   ImGui::EndPopup();
 }
 
-// ---- what they did
+// ---- the effect
 
-constexpr std::size_t words_before = 2;  // of what is the same, before the first word that differs
+constexpr std::size_t words_before = 2;  // unchanged words shown before the first difference
 
 std::string joined(std::span<const ComparedWord> words) {
   std::string text;
@@ -194,7 +194,7 @@ std::string joined(std::span<const ComparedWord> words) {
   return text.empty() ? tr("(nothing)") : text;
 }
 
-// Where to begin so that a line shows what differs, if it has not room for all.
+// The first word to show so that a line contains the difference even if it does not fit.
 std::size_t first_shown(std::span<const ComparedWord> words, float room) {
   if (ImGui::CalcTextSize(joined(words).c_str()).x <= room) return 0;
   const auto differs = std::ranges::find(words, true, &ComparedWord::differs);
@@ -202,7 +202,7 @@ std::size_t first_shown(std::span<const ComparedWord> words, float room) {
   return differs == words.end() || index < words_before ? 0 : index - words_before;
 }
 
-// One line: the output, what differs in `color`; cut off at the right, whole in the tooltip.
+// Draws one line: the output with the differences in `color`, clipped at the right, with the full text in the tooltip.
 void draw_output(const char* label, std::span<const ComparedWord> words, Color32 color, const Skin& skin) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = std::max(1.0F, ImGui::GetContentRegionAvail().x);
@@ -224,7 +224,7 @@ void draw_output(const char* label, std::span<const ComparedWord> words, Color32
   paint.pop_clip();
 }
 
-// A piece of the reference over two bars: its probability without and with the interventions.
+// Draws a token of the reference over two bars: its probability without and with the interventions.
 float draw_reference_token(Painter& paint, float before, const GoldStep& after, ImVec2 at, const Skin& skin) {
   const float width = std::max(text_size(skin.fonts.mono_small, after.token.text).x, skin.px(14));
   const float line = font_size(skin.fonts.mono_small);
@@ -324,7 +324,7 @@ void replace(Interventions& interventions, ReplacedToken replaced) {
 }
 
 void draw_interventions(const ShownMaps& maps, AttentionView& view, const Skin& skin) {
-  // While an output is on its way the last one is shown, as everywhere.
+  // While an output is pending, the last one is shown, as everywhere.
   const Snapshot& snapshot = maps.complete.snapshot ? *maps.complete.snapshot : *maps.newest.snapshot;
   if (!maps.lacks(view.part)) clamp_to(view, *maps.of(view.part).snapshot);
   ImGui::PushID("interventions");
@@ -340,7 +340,7 @@ void draw_interventions(const ShownMaps& maps, AttentionView& view, const Skin& 
   ImGui::PopID();
 }
 
-// ---- what they did
+// ---- the effect
 
 void draw_effect(const ShownMaps& maps, AttentionView& view, const Skin& skin) {
   const std::shared_ptr<const Snapshot>& snapshot = maps.complete.snapshot;

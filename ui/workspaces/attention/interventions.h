@@ -1,4 +1,4 @@
-// Interventions in the model while it is looked at: heads and layers switched off, attention forced, tokens replaced.
+// Interventions in the forward pass: ablated heads and layers, forced attention, replaced tokens.
 #pragma once
 
 #include "base/skin.h"
@@ -6,14 +6,14 @@
 
 namespace attnscope {
 
-// The button whose popup makes them. What was made is listed, and taken back, in the bar of departures.
+// Draws the button whose popup creates interventions. They are listed and cleared in the bar of overrides.
 void draw_interventions(const ShownMaps& maps, AttentionView& view, const Skin& skin);
 
-// What the interventions did: the output, the probability of the reference, the weight that moved most. Some lines, as
-// wide as what is left of the window.
+// Draws the effect of the interventions: the output, the probability of the reference, the weight that changed most. A
+// few lines, as wide as the rest of the window.
 void draw_effect(const ShownMaps& maps, AttentionView& view, const Skin& skin);
 
-// ---- one at a time; what contradicts it is taken back
+// ---- toggle one intervention; conflicting ones are cleared
 
 void toggle_head(Interventions& interventions, const HeadPlace& place);
 void toggle_layer(Interventions& interventions, const LayerPlace& place);

@@ -1,5 +1,5 @@
-// The levels of the attention workspace, from far to near. Each fills what is left of the window; the view is settled
-// on a part that the model has.
+// The levels of the attention workspace, from overview to detail. Each fills the rest of the window; the view must be
+// settled on a part that the model has.
 #pragma once
 
 #include <vector>
@@ -11,66 +11,64 @@
 
 namespace attnscope {
 
-// Every layer × head as a thumbnail: the encoder's, the decoder's and the cross-attention's, each in its place or in an
-// order.
+// Every layer × head as a thumbnail, for encoder, decoder and cross-attention, in model order or sorted.
 void draw_model(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin);
 
-// The thumbnails alone, each in its place, beneath each other: the column beside the nearer levels.
+// Only the thumbnails, in model order, in one column next to the more detailed levels.
 void draw_heads(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin);
 
-// One head: its map with labels, and the row that is looked at as a list.
+// One head: its map with labels, and one row of weights as a list.
 void draw_head(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin);
 
-// One head from the inside: q·k, ÷√d_k, mask, softmax, ×V, W_O, stage after stage (paper §3.2.1).
+// The computation of one head: q·k, ÷√d_k, mask, softmax, ×V, W_O, stage by stage (paper §3.2.1).
 void draw_inside(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin);
 
-// What every sublayer does to every piece's vector: add & norm, feed-forward (paper §3.1, §3.3).
+// The effect of every sublayer on each token's vector: add & norm, feed-forward (paper §3.1, §3.3).
 void draw_sublayers(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin);
 
-// ---- one head as a small picture, which can be chosen
+// ---- one head as a thumbnail that can be selected
 
-// At the cursor. A click selects the head, with Shift it is shown together with the others; a
-// double-click opens the level "Head". Heads that look almost everywhere alike are marked, and those that the look was
-// asked for without are hatched.
+// Draws at the cursor. A click selects the head, Shift+click shows it together with the others, a double-click opens
+// the level "Head". Heads with nearly uniform attention are marked; heads ablated in the snapshot are hatched.
 void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, ImVec2 size, AttentionView& view,
                          TextureStore& textures, const Skin& skin);
 
-// ---- where the norm stands, LayerNorm or RMSNorm: Norm(x + Sublayer(x)) or x + Sublayer(Norm(x))
+// ---- post-norm or pre-norm (LayerNorm or RMSNorm): Norm(x + Sublayer(x)) or x + Sublayer(Norm(x))
 
 float norm_diagram_height(const Skin& skin);
 
-// Both ways side by side, the model's own in full colour; where there is no room for both, only that one.
+// Draws both variants side by side, with the model's own in full color; only that one if there is no room for both.
 void draw_norm_diagram(const ModelConfig& model, float width, const Skin& skin);
 
-// ---- the units of one feed-forward sublayer: which are active for which piece (paper §3.3)
+// ---- the units of one feed-forward sublayer: which are active for which token (paper §3.3)
 
 struct ActiveUnit {
   int unit = 0;
   float value = 0;
 };
 
-// One piece's units, the largest values first; only those above 0.
+// The units of one token with values above 0, in descending order.
 std::vector<ActiveUnit> most_active(const Matrix& active, int token, int count);
 
-// The share of units above 0.
+// The fraction of units above 0.
 float active_share(const Matrix& active, int token);
 
-// The selected layer's pieces × units, and the most active units of the selected piece. Advances the cursor.
+// Draws the selected layer's tokens × units, and the most active units of the selected token. Advances the cursor.
 void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures, const Skin& skin);
 
-// ---- the workspace, from the whole model to one head's own numbers, as the table of workspaces has it
+// ---- the workspace for the table of workspaces, from the whole model to one head's computation
 
 void draw_attention(WorkspaceContext& context);
 
 std::span<const WorkspaceKey> attention_keys();
 
-// In the order of AttentionLevel.
+// Same order as AttentionLevel.
 std::span<const WorkspaceView> attention_levels();
 void show_level(Views& views, std::size_t level);
 
 void ask_for_level(const Views& views, Probe& probe);
 
-// Something about the heads is still being worked out.
+// True while statistics of heads are still being computed.
 bool is_measuring(const Views& views);
 
 }  // namespace attnscope

@@ -21,14 +21,14 @@
 namespace attnscope {
 namespace {
 
-// ---- every head in its place
+// ---- all heads in model order
 
-// Groups of layers × heads beneath each other, in columns side by side: as in the paper's figure 1, the encoder on the
-// left, or all in one column, or a column each.
+// Groups of layers × heads, stacked in columns: as in the paper's figure 1 with the encoder on the left, or all in one
+// column, or one column each.
 using Arrangement = std::vector<std::vector<AttentionPart>>;
 
 struct Grid {
-  ImVec2 cell;  // a thumbnail's size
+  ImVec2 cell;  // size of a thumbnail
   Arrangement columns;
 };
 
@@ -42,7 +42,7 @@ const AttentionMaps& maps_of_part(const ShownMaps& maps, AttentionPart part) {
   return maps_of(*maps.of(part).snapshot, part);
 }
 
-// The size of a thumbnail with which the column's groups fill that space.
+// The thumbnail size at which the column's groups fill that space.
 ImVec2 column_cell(const ShownMaps& maps, const std::vector<AttentionPart>& column, ImVec2 space, const Skin& skin) {
   std::size_t rows = 0;
   int heads = 1;
@@ -55,14 +55,14 @@ ImVec2 column_cell(const ShownMaps& maps, const std::vector<AttentionPart>& colu
           (space.y - headings) / static_cast<float>(std::max<std::size_t>(1, rows)) - skin.px(group_gap)};
 }
 
-// Thumbnails may be so many times wider than high, and higher than wide.
+// Maximum aspect ratios of thumbnails: wide, and tall.
 struct Stretch {
   float wide = 1;
   float high = 1;
 };
 
 ImVec2 fitted(ImVec2 cell, Stretch stretch, float largest, const Skin& skin) {
-  // Below this nothing can be told apart: the window scrolls instead.
+  // Smaller thumbnails would be unreadable: the window scrolls instead.
   const float height = std::max(cell.y, std::min(cell.x, skin.px(30)));
   const auto side = [&](float length) { return std::floor(clamped(length, skin.px(18), largest)); };
   return {side(std::min(cell.x, height * stretch.wide)), side(std::min(height, cell.x * stretch.high))};
@@ -81,7 +81,7 @@ Grid grid_of(const ShownMaps& maps, Arrangement columns, ImVec2 space, const Ski
   return {cell, std::move(columns)};
 }
 
-// The arrangement with the largest thumbnails.
+// Returns the arrangement with the largest thumbnails.
 Grid largest_grid(const ShownMaps& maps, ImVec2 space, const Skin& skin) {
   const auto [encoder, decoder, cross] = attention_parts;
   const std::array<Arrangement, 3> all = {Arrangement{{encoder, decoder, cross}},
@@ -123,7 +123,7 @@ void draw_names(ImVec2 origin, const AttentionMaps& maps, ImVec2 cell, const Ski
   }
 }
 
-// A group's heads, layers from top to bottom.
+// Draws the heads of a group, layers from top to bottom.
 void draw_group(const Shown& shown, AttentionPart part, ImVec2 cell, AttentionView& view, TextureStore& textures,
                 const Skin& skin) {
   const AttentionMaps& maps = maps_of(*shown.snapshot, part);
@@ -155,7 +155,7 @@ void draw_grid(const ShownMaps& maps, const Grid& grid, AttentionView& view, Tex
   ImGui::NewLine();
 }
 
-// ---- in an order
+// ---- sorted
 
 float entry_height(const Skin& skin) {
   return 2 * font_size(skin.fonts.mono_small) + skin.px(10);
@@ -166,7 +166,7 @@ struct List {
   int columns = 1;
 };
 
-// Thumbnails as large as they can be while all are seen; smaller than that, the list scrolls.
+// Thumbnails as large as possible while all are visible; below a minimum size, the list scrolls.
 List list_for(std::size_t count, ImVec2 space, const Skin& skin) {
   const float gap = skin.px(12);
   const auto columns_of = [&](float cell) { return std::max(1, static_cast<int>((space.x + gap) / (cell + gap))); };
@@ -204,7 +204,7 @@ void draw_ranked(const ShownMaps& maps, AttentionView& view, TextureStore& textu
   const List list = list_for(ranking.heads.size(), {space.x - skin.px(4), space.y - skin.px(4)}, skin);
   ranking.columns = list.columns;
   const ImVec2 corner = ImGui::GetCursorScreenPos();
-  const ImVec2 origin{corner.x + skin.px(2), corner.y + skin.px(2)};  // for the frame of the selected one
+  const ImVec2 origin{corner.x + skin.px(2), corner.y + skin.px(2)};  // room for the selected one's outline
   const float pitch = list.cell + entry_height(skin);
   for (std::size_t i = 0; i < ranking.heads.size(); ++i) {
     const auto column = static_cast<float>(i % static_cast<std::size_t>(list.columns));
@@ -218,7 +218,7 @@ void draw_ranked(const ShownMaps& maps, AttentionView& view, TextureStore& textu
   ImGui::Dummy({1, static_cast<float>(rows) * pitch});
 }
 
-// ---- above them
+// ---- above the thumbnails
 
 std::string uniform_text(const HeadMeasures& all) {
   int uniform = 0;
@@ -273,14 +273,14 @@ void tell_measures(const MapMeasures& measures, const Skin& skin) {
   colored_text(skin.theme.warning, tr("near-uniform: untrained or idle"));
 }
 
-// Of the run that is shown; null where it was not measured.
+// For the run on display; null if it was not measured.
 const HeadImportance* importance_of(const Shown& shown, const HeadPlace& place, const AttentionView& view) {
   if (view.importance_of != shown.snapshot->run) return nullptr;
   const auto found = std::ranges::find(view.importance, place, &HeadImportance::place);
   return found == view.importance.end() ? nullptr : &*found;
 }
 
-// Along the lower edge, the longest that of the most important head.
+// Along the lower edge; the most important head has the longest bar.
 void draw_importance_bar(const HeadImportance& head, const AttentionView& view, ImVec2 low, ImVec2 size,
                          const Skin& skin) {
   const double most = std::ranges::max(view.importance, {}, &HeadImportance::exact).exact;

@@ -19,15 +19,15 @@ namespace {
 
 constexpr std::array<std::string_view, 6> pronouns = {"it", "they", "il", "elle", "ils", "elles"};
 
-// Two heads that look at a word with nearly the same weight are alike to the eye; the first of them is taken.
+// Smaller differences between two heads are not visible; the first head is taken then.
 constexpr float clearly_more = 0.02F;
 
-// After an apostrophe a word has no mark: qu'il.
+// After an apostrophe, a word has no word mark: qu'il.
 bool is_pronoun(std::string_view token) {
   return std::find(pronouns.begin(), pronouns.end(), without_mark(token)) != pronouns.end();
 }
 
-// Begins with a letter, a digit or whatever other alphabets write in several bytes.
+// True if it starts with a letter, a digit, or a multi-byte character of another alphabet.
 bool begins_word(std::string_view token) {
   if (!token.starts_with(word_mark) || token.size() == word_mark.size()) return false;
   const auto first = static_cast<unsigned char>(token[word_mark.size()]);
@@ -45,7 +45,7 @@ float bar_pitch(const Skin& skin) {
   return font_size(skin.fonts.mono) + skin.px(3);
 }
 
-// As wide as the longest key, within limits.
+// Width of the longest key, within limits.
 float label_width(const std::vector<std::string>& keys, float width, const Skin& skin) {
   float longest = 0;
   for (const std::string& key : keys) longest = std::max(longest, text_size(skin.fonts.mono, key).x);
@@ -56,7 +56,7 @@ void draw_bar(ImVec2 at, ImVec2 size, float label, const std::string& key, float
               const Skin& skin) {
   Painter paint(skin);
   ImFont* font = skin.fonts.mono;
-  const std::string number = fmt::format("{:.3f}", std::abs(value) < 0.0005F ? 0.0F : value);  // no "-0.000"
+  const std::string number = fmt::format("{:.3f}", std::abs(value) < 0.0005F ? 0.0F : value);  // avoids "-0.000"
   const float number_width = text_size(font, "-0.000").x;
   const float full = std::max(skin.px(10), size.x - label - number_width - skin.px(16));
   const float text_y = at.y + (size.y - font_size(font)) * 0.5F;

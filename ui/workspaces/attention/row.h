@@ -1,4 +1,4 @@
-// One row of an attention map: the piece that looks, and where it looks.
+// One row of an attention map: a query and its weights.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@
 
 namespace attnscope {
 
-// The row to see first: the last pronoun whose antecedent must be found (it, il, elle and their plurals), else the last
-// word; -1 where there is no word.
+// The initial row: the last pronoun with an antecedent to be found (it, il, elle and their plurals), else the last
+// word; −1: no word.
 int telling_row(std::span<const Token> tokens);
 
-// The head to see first: of the last encoder layer, the one in which the last pronoun weighs an earlier word most:
-// there a trained model keeps the antecedent. None without a pronoun.
+// The initial head: in the last encoder layer, the one where the last pronoun gives an earlier word the most weight;
+// trained models resolve the antecedent there. nullopt: no pronoun.
 std::optional<HeadPlace> telling_head(const Snapshot& snapshot);
 
 struct RowListResult {
@@ -26,8 +26,8 @@ struct RowListResult {
   int clicked = -1;
 };
 
-// The row's values on the first `visible` keys as bars, the largest first (without their sign). Fills what is left of
-// the window and scrolls. `selected`: the key to be framed, or −1.
+// Draws the row's values on the first `visible` keys as bars, in descending order of absolute value. Fills the rest of
+// the window and scrolls. `selected`: the key to outline, or −1.
 RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::vector<std::string>& keys, int selected,
                             const Skin& skin);
 

@@ -29,7 +29,7 @@ float largest_of(const Matrix& matrix) {
   return matrix.empty() ? 1 : std::max(1e-6F, *std::ranges::max_element(matrix.values));
 }
 
-// "▁it 23 %" for every piece.
+// "▁it 23 %" for every token.
 std::vector<std::string> labels_with_share(const Matrix& active, const std::vector<std::string>& tokens) {
   std::vector<std::string> labels;
   for (int token = 0; token < active.rows; ++token) {

@@ -32,7 +32,7 @@ constexpr std::array measures = {
             &SublayerEffect::cosine},
 };
 
-// The sublayers of the encoder, or of the decoder, in the order of the pass.
+// The sublayers of the encoder or the decoder, in the order of the forward pass.
 struct Tower {
   bool decoder;
   std::vector<const SublayerEffect*> sublayers;
@@ -66,7 +66,7 @@ Matrix matrix_of(const Tower& tower, const Measure& measure) {
   return matrix;
 }
 
-// The part whose selection a sublayer stands for; the feed-forward's layer stays in the part that is selected.
+// The part that a sublayer selects. The feed-forward network has no part; its layer applies to the selected part.
 AttentionPart part_of(const SublayerEffect& flow, AttentionPart selected) {
   if (!flow.decoder) return AttentionPart::encoder;
   if (flow.sublayer == Sublayer::cross_attention) return AttentionPart::cross;
@@ -96,10 +96,11 @@ void choose(const Tower& tower, AttentionView& view, int row, int col) {
 struct Range {
   float low = 0;
   float high = 1;
-  bool open = false;  // values above `high` have the last colour, too
+  bool open = false;  // values above `high` also get the last color
 };
 
-// A few pieces (a full stop, </s>) can be many times as long as all others, which would then look alike.
+// The norms of a few tokens (a full stop, </s>) can be many times larger than all others, which would then have the
+// same color.
 constexpr double share_in_range = 0.95;
 
 Range range_of(const Matrix& matrix, const Measure& measure) {
@@ -153,11 +154,11 @@ void draw_tower(const Shown& shown, bool decoder, AttentionView& view, TextureSt
   ImGui::PopID();
 }
 
-// ---- where the layer norm stands
+// ---- pre-norm and post-norm
 
 struct NormText {
   bool pre;
-  const char* title;  // a format of the norm's name
+  const char* title;  // format string for the norm's name
   const char* help;
 };
 
@@ -170,9 +171,9 @@ constexpr std::array norm_texts = {
                   "grow from layer to layer, so a final layer norm ends the stack (GPT-2; arXiv 2002.04745).")},
 };
 
-constexpr float least_width = 330;  // of one, at scale 1
+constexpr float least_width = 330;  // of one diagram, at scale 1
 
-// A row of boxes with arrows, and the residual connection over the sublayer.
+// A row of boxes with arrows, and the residual connection around the sublayer.
 class Diagram {
  public:
   Diagram(ImVec2 at, const char* norm, const Skin& skin, Color32 ink)
@@ -266,7 +267,7 @@ void draw_sublayers(const ShownMaps& maps, AttentionView& view, TextureStore& te
   ImGui::EndChild();
 }
 
-// ---- where the layer norm stands
+// ---- pre-norm and post-norm
 
 float norm_diagram_height(const Skin& skin) {
   return font_size(skin.fonts.small) + skin.px(40);

@@ -1,4 +1,4 @@
-// What the parts of a model's attention are called and how they are explained.
+// Titles and explanations of a model's attention parts.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace attnscope {
 
 struct PartText {
   const char* name;
-  const char* what;  // in a few words, beside the name
+  const char* what;  // a short description next to the name
   const char* help;
   const char* reads;  // how to read the large map
   const char* row_axis;
@@ -19,10 +19,10 @@ struct PartText {
 
 const PartText& text_of(AttentionPart part, const ModelConfig& model);
 
-// "Encoder, layer 2, head 3"; a recurrent model has one map, and a name for how it is made.
+// "Encoder, layer 2, head 3"; a recurrent model has one map, named after its attention function.
 std::string title_of(const HeadPlace& place, const ModelConfig& model);
 
-// Why there is nothing to look at in a model without attention.
+// The note for a model without attention.
 std::string no_attention_text(const ModelConfig& model);
 
 }  // namespace attnscope

@@ -143,7 +143,7 @@ void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, in
     view.layer = layer;
     return;
   }
-  // Past the last layer of a part begins the next part.
+  // After the last layer of a part comes the first layer of the next part.
   const int next = static_cast<int>(view.part) + (layers > 0 ? 1 : -1);
   if (next < 0 || next >= static_cast<int>(attention_parts.size()) ||
       count(attention_parts[static_cast<std::size_t>(next)]) == 0)
@@ -173,7 +173,7 @@ int heads_of(const AttentionMaps& maps) {
   return maps.empty() ? 0 : static_cast<int>(maps.front().size());
 }
 
-// ---- numbers about every head
+// ---- statistics of every head
 
 void measure(HeadMeasures& all, AttentionPart part, const AttentionMaps& maps, std::uint64_t version,
              std::size_t& budget) {

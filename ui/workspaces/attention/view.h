@@ -1,4 +1,4 @@
-// What is looked at in the attention workspace: one selection for all its levels.
+// View state of the attention workspace: one selection shared by all levels.
 #pragma once
 
 #include <array>
@@ -22,32 +22,32 @@
 
 namespace attnscope {
 
-// ---- numbers about every head, made when its map changed, a few heads a frame
+// ---- statistics of every head, computed when its map changes, a few heads per frame
 
-// How many cells are looked at in one frame, at least one head: a millisecond or two.
+// Budget of map cells per frame, but at least one head: one or two milliseconds.
 inline constexpr std::size_t cells_measured_a_frame = 100'000;
 
 struct MeasuredHead {
-  std::uint64_t version = 0;  // of the map measured; 0: none yet
+  std::uint64_t version = 0;  // of the measured map; 0: none yet
   MapMeasures measures;
 };
 
 struct HeadMeasures {
   std::array<std::vector<std::vector<MeasuredHead>>, 3> parts;  // [part][layer][head]
-  std::uint64_t changes = 0;                                    // counts the heads measured
-  bool pending = false;                                         // some are not measured yet, or have a newer map
+  std::uint64_t changes = 0;                                    // number of measurements so far
+  bool pending = false;                                         // some heads are not measured yet, or have a newer map
 };
 
-// Measures the part's heads that have another map by now, until the budget is used up; at least one.
+// Measures heads of the part whose maps changed, until the budget is used up; at least one.
 void measure(HeadMeasures& all, AttentionPart part, const AttentionMaps& maps, std::uint64_t version,
              std::size_t& budget);
 
-// The measures of the head's last map; null: none was measured.
+// The statistics of the head's last measured map; null: none.
 const MapMeasures* measures_at(const HeadMeasures& all, const HeadPlace& place);
 
-// ---- what is looked at
+// ---- view state
 
-// From far to near.
+// From overview to detail.
 enum class AttentionLevel { model, head, inside, sublayers };
 
 // The order of the thumbnails at the level "Model".
@@ -55,10 +55,10 @@ enum class HeadOrder { place, entropy, distance, attention };
 
 struct RankedHead {
   HeadPlace place;
-  std::optional<float> value;  // what is sorted by; none: not to be had of this head
+  std::optional<float> value;  // the sort key; nullopt: not available for this head
 };
 
-// The heads in the order wanted, made when something about it changed.
+// The heads in the selected order; recomputed when its inputs change.
 struct HeadRanking {
   struct Key {
     std::uint64_t newest = 0;  // versions of the snapshots
@@ -72,72 +72,72 @@ struct HeadRanking {
     bool operator==(const Key&) const = default;
   };
   Key key;
-  std::vector<RankedHead> heads;  // none while every head is in its place
-  int columns = 1;                // in which they are drawn
+  std::vector<RankedHead> heads;  // empty for model order
+  int columns = 1;                // of the drawn grid
 };
 
-// How the level "Head" draws: cells, lines between two columns of pieces, or both where there is room.
+// The picture at the level "Head": cells, lines between two columns of tokens, or both if there is room.
 enum class HeadPicture { matrix, lines, both };
 
-// What is remembered of intervening: what is being put together in the popup, and what the interventions did.
+// State of the popup that creates interventions, and the measured effect.
 struct InterventionsView {
-  int query = 0;  // to be forced
+  int query = 0;  // of the weight to be forced
   int key = 0;
-  bool target = false;  // the piece to be replaced is one of the decoder's input
+  bool target = false;  // the token to be replaced is in the decoder input
   int position = 0;
-  std::string text;                                      // instead of it
-  std::shared_ptr<const Snapshot> compared;              // what `difference` is of
-  std::shared_ptr<const SnapshotDifference> difference;  // made once a look
+  std::string text;                                      // the replacement
+  std::shared_ptr<const Snapshot> compared;              // the snapshot that `difference` belongs to
+  std::shared_ptr<const SnapshotDifference> difference;  // computed once per snapshot
 };
 
-// What the level "Inside one head" remembers.
+// State of the level "Inside one head".
 struct InsideView {
-  bool compare = false;              // √d_k on and off side by side
-  std::optional<Stage> alone;        // drawn alone, as large as there is room
-  std::optional<CellMask> lifted;    // keys that the model hides, and that its numbers here see all the same
-  HeadPlace lifted_place;            // of which head
-  std::optional<bool> brush;         // while the mouse is down on the mask: what it hides (true) or shows
+  bool compare = false;              // with and without √d_k, side by side
+  std::optional<Stage> alone;        // enlarged and drawn without the other stages
+  std::optional<CellMask> lifted;    // keys masked by the model, but visible to the numbers in this view
+  HeadPlace lifted_place;            // the head it applies to
+  std::optional<bool> brush;         // while the mouse is down on the mask: the value it sets, true for hidden
   std::optional<StageCell> pointed;  // under the mouse in the last frame
-  std::uint64_t versions = 0;        // of the numbers made so far
+  std::uint64_t versions = 0;        // number of versions computed so far
   std::shared_ptr<const HeadNumbers> numbers;
 };
 
 struct AttentionView {
-  bool begun = false;  // the first head to show has been chosen
+  bool begun = false;  // the initial head was selected
   AttentionLevel level = AttentionLevel::head;
 
   // ---- the selection
   AttentionPart part = AttentionPart::cross;
-  int layer = std::numeric_limits<int>::max();  // clamped: begins at the last
+  int layer = std::numeric_limits<int>::max();  // clamped: the last layer by default
   int head = 0;
-  std::vector<HeadPlace> together;  // further heads of the same part, shown in colours with the selected one
+  std::vector<HeadPlace> together;  // further heads of the same part, overlaid in colors with the selected one
   std::optional<int> pinned_row;    // the query whose weights are listed
-  std::optional<int> pinned_col;    // a key, if one was chosen too
+  std::optional<int> pinned_col;    // a key, if one is selected too
 
-  bool full_contrast = false;      // colours go to each map's largest weight instead of 1
-  Interventions interventions;     // in the model while it is looked at
-  InterventionsView intervention;  // and what is remembered of choosing them
+  bool full_contrast = false;      // scale colors to each map's maximum instead of 1
+  Interventions interventions;     // applied in the probe's forward pass
+  InterventionsView intervention;  // state of choosing them
   InsideView inside;
 
-  // ---- what each head is worth, once it was measured (Circuit, Importance)
+  // ---- importance of each head, once measured (Circuit, Importance)
   std::vector<HeadImportance> importance;
-  std::uint64_t importance_of = 0;  // the run
+  std::uint64_t importance_of = 0;  // the run it was measured on
 
   // ---- the level "Model"
   HeadOrder order = HeadOrder::place;
-  bool reversed = false;  // the order
+  bool reversed = false;  // reverses the order
   HeadRanking ranking;
 
   // ---- the level "Head"
   HeadPicture picture = HeadPicture::both;
-  HeadMix mix = HeadMix::one;  // wanted; what is not possible shows the selected head alone
-  bool words = false;          // pieces merged into words
-  bool margins = true;         // what keys get and how spread queries are, along the edges
+  HeadMix mix = HeadMix::one;  // requested; shows only the selected head if not possible
+  bool words = false;          // tokens merged into words
+  bool margins = true;         // attention received by keys and entropy of queries, along the edges
   HeatmapZoom zoom;
   int pointed_row = -1;  // query and key under the mouse, as rows and columns of `map`
   int pointed_col = -1;
 
-  // ---- made from the snapshot, when it changed
+  // ---- derived from the snapshot when it changes
   HeadMeasures measures;
   HeadMap map;
 
@@ -145,14 +145,14 @@ struct AttentionView {
   HeadChoice choice() const;
 };
 
-// Chooses the first head to show, once: where a pronoun finds its antecedent, if the sentence has one; else the first
-// of the last cross-attention layer.
+// Selects the initial head, once: where a pronoun attends to its antecedent, if the sentence has one; else the first
+// head of the last cross-attention layer.
 void begin(AttentionView& view, const Snapshot& snapshot);
 
-// Whether such a model has that part.
+// Returns whether a model has that part.
 bool has_part(const ModelConfig& model, AttentionPart part);
 
-// Brings the selection to a part that such a model has, if it is not in one.
+// Moves the selection to a part that the model has, if necessary.
 void settle(AttentionView& view, const ModelConfig& model);
 
 struct Selection {
@@ -161,46 +161,48 @@ struct Selection {
   std::optional<int> col;
 };
 
-// What of the view's selection the snapshot has: the nearest layer and head, the pinned row and column if it has them.
+// The view's selection clamped to the snapshot: the nearest layer and head, and the pinned row and column if they
+// exist.
 Selection selection_in(const AttentionView& view, const Snapshot& snapshot);
 
-// Brings layer, head, row and column into what the snapshot has.
+// Clamps layer, head, row and column to the snapshot.
 void clamp_to(AttentionView& view, const Snapshot& snapshot);
 
-// Moves the selection to that head alone; a row and column of another part are let go.
+// Selects only that head; unpins row and column if the part changes.
 void select(AttentionView& view, const HeadPlace& place);
 
-// Shows the head together with those that are shown, or no longer. A head of another part is selected alone: the maps
-// of two parts have other rows.
+// Adds the head to those shown together, or removes it. A head of another part is selected instead, because its map has
+// different rows.
 void toggle_together(AttentionView& view, const HeadPlace& place);
 
-// Its colour among the heads shown together; 0 for one that is not shown.
+// Its color among the heads shown together; 0 if it is not shown.
 Color32 color_of(const AttentionView& view, const HeadPlace& place, const Theme& theme);
 
-// To the next nearer level, or the next farther one.
+// Moves to the next level of more or less detail.
 void move_level(AttentionView& view, const ModelConfig& model, int by);
 
-// Chooses that query or key, or lets it go if it was chosen.
+// Pins that query or key, or unpins it if it was pinned.
 void toggle_row(AttentionView& view, int row);
 void toggle_col(AttentionView& view, int col);
 void let_go(AttentionView& view);
 
-// Brings the numbers about the heads up to date, some of them a frame.
+// Updates the statistics of heads, some of them per frame.
 void measure_heads(const ShownMaps& maps, AttentionView& view);
 
-// Moves the selection by heads (columns of the grid) and layers (its rows), through the parts in turn; in a sorted list
-// by as many of its columns and rows.
+// Moves the selection by heads (columns of the grid) and layers (its rows), continuing into the next part; in a sorted
+// list by its columns and rows.
 void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, int layers);
 
-// Pins the row that many rows further than the one listed.
+// Moves the pinned row by that many rows, starting at the listed one.
 void move_pinned_row(AttentionView& view, const Snapshot& snapshot, int rows);
 
-// The row to see first: a language model's last given piece, which decides the first new one; else a pronoun.
+// The initial row: for a language model, the last token of the prompt, which predicts the first new one; else a
+// pronoun.
 int first_row(const Snapshot& snapshot, AttentionPart part);
 
 int heads_of(const AttentionMaps& maps);
 
-// The weight drawn in the brightest colour of that head's thumbnail.
+// The weight at the top of the color scale of that head's thumbnail.
 float brightest(const AttentionView& view, const HeadPlace& place);
 
 }  // namespace attnscope

@@ -34,7 +34,7 @@ double logit_of(const AttributionResult& inspection, LogitPartKind kind) {
   return part == inspection.parts.end() ? 0 : part->logit;
 }
 
-// The parts of a layer stand in the order of the pass, in every layer the same.
+// The parts of a layer are in the order of the forward pass, the same in every layer.
 void make_parts(AttributionView& view) {
   view.cells.clear();
   std::ranges::copy_if(view.inspection->parts, std::back_inserter(view.cells), has_place);
@@ -66,7 +66,7 @@ void make_numbers(AttributionView& view) {
   make_tokens(view);
 }
 
-// ---- what is asked
+// ---- questions
 
 void ask(WorkspaceContext& context, AttributionView& view, int output) {
   if (!context.live) return;
@@ -217,7 +217,7 @@ void draw_agreement(WorkspaceContext& context, AttributionView& view, const std:
   options.col_labels = numbers;
   options.row_axis = tr("rank correlation");
   options.col_axis = tr("with");
-  options.legend = false;  // beside another of the same range
+  options.legend = false;  // the neighboring picture has the same range
   options.zoom = &view.agreement_zoom;
   options.tooltip = [&](int row, int col) {
     bold_text(trf("{} and {}: {:.3f}", view.methods[static_cast<std::size_t>(row)].name,

@@ -1,4 +1,5 @@
-// What is looked at of one written piece: its logit by parts of the decoder, its probability by the pieces read.
+// Attribution for one generated token: its logit split over the parts of the decoder, its probability over the input
+// tokens.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +16,26 @@ namespace attnscope {
 struct AttributionView {
   std::optional<AttributionQuestion> asked;  // of that run
   std::uint64_t run = 0;
-  std::int64_t step = 0;  // of the weights that were looked at
+  std::int64_t step = 0;  // of the inspected weights
   std::optional<AttributionResult> inspection;
-  std::size_t head = 0;  // of AttributionResult::heads, whose weights and norms are shown
+  std::size_t head = 0;  // index into AttributionResult::heads whose weights and norms are shown
 
-  // ---- made of the look and the head
+  // ---- derived from the result and the head
   std::uint64_t version = 0;
   Matrix parts;                      // layers × heads of each attention, then the feed-forward network; logits
-  std::vector<LogitPart> cells;      // of `parts`
+  std::vector<LogitPart> cells;      // the parts behind the cells of `parts`
   std::vector<TokenMethod> methods;  // in plain numbers
-  Matrix tokens;                     // methods × pieces; each row as a share of its largest
+  Matrix tokens;                     // methods × tokens; each row relative to its largest
   Matrix agreement;                  // methods × methods
   HeatmapZoom parts_zoom, tokens_zoom, agreement_zoom;
 };
 
 void take_attribution(AttributionView& view, AttributionResult inspection, std::uint64_t run, std::int64_t step);
 
-// first: the output that a new sentence is asked about; see AttributionQuestion.
+// `first`: the output position analyzed for a new sentence; see AttributionQuestion.
 void draw_attribution(WorkspaceContext& context, AttributionView& view, int first);
 
-// Methods × pieces, in their own units.
+// Methods × tokens, in their own units.
 std::optional<WorkspaceNumbers> attribution_numbers(const AttributionView& view);
 
 }  // namespace attnscope

@@ -77,7 +77,7 @@ bool is_working(const WorkspaceContext& context) {
   return context.studying || context.study.has_value();
 }
 
-// Once for each sentence, when nothing else is worked out.
+// Asks once per sentence, when no other study is running.
 void ask_if_new(WorkspaceContext& context, CircuitView& view) {
   if (!context.live || context.studying || context.live->source_text.empty()) return;
   const std::string& sentence = context.live->source_text;
@@ -94,7 +94,7 @@ void ask_if_new(WorkspaceContext& context, CircuitView& view) {
   }
 }
 
-// Once for what is chosen.
+// Asks once per selection.
 void ask_for_sweep(WorkspaceContext& context, CircuitView& view) {
   const auto wanted = wanted_sweep(view);
   if (!wanted || is_working(context) || view.sweep_asked == wanted) return;
@@ -102,7 +102,7 @@ void ask_for_sweep(WorkspaceContext& context, CircuitView& view) {
   context.study = *wanted;
 }
 
-// Once for each circuit, when it is looked at.
+// Asks once per circuit, when the view is open.
 void ask_for_formation(WorkspaceContext& context, CircuitView& view) {
   const bool wanted =
       view.mode == CircuitMode::formation && has_circuit(view) && view.inspection->found.problem.empty();
@@ -111,7 +111,7 @@ void ask_for_formation(WorkspaceContext& context, CircuitView& view) {
   context.study = FormationStudy{view.inspection->question, view.inspection->facts, shown_circuit(view)};
 }
 
-// Where the sentence and its twin part, once that is known.
+// The first divergence of the outputs of the sentence and its contrast, once known.
 int parting_output(const WorkspaceContext& context, const CircuitView& view) {
   const bool known = has_circuit(view) && context.live && view.inspection->question.clean == context.live->source_text;
   return known ? static_cast<int>(view.inspection->facts.prefix.size()) : -1;
@@ -123,7 +123,7 @@ float between_width(const Skin& skin) {
   return ImGui::CalcTextSize(tr("Compare")).x + skin.px(6) + button_width(tr(between_hint));
 }
 
-// True when they were entered.
+// Returns true if the words were entered.
 bool draw_between(CircuitView& view, bool valid, const Skin& skin) {
   next_in_row(between_width(skin), skin.px(6));
   ImGui::AlignTextToFramePadding();
@@ -151,7 +151,7 @@ void draw_contrast(WorkspaceContext& context, CircuitView& view) {
   ImGui::SameLine(0, skin.px(6));
   const float beside =
       button_width(tr("Suggestions")) + button_width(tr("Recompute")) + between_width(skin) + skin.px(26);
-  // In a row with the rest where all of it can be read there: the word that differs may be its last.
+  // In a row with the other fields only if the whole sentence fits, because the differing word may be the last.
   const float room = ImGui::GetContentRegionAvail().x;
   const float wanted = std::min(ImGui::CalcTextSize(view.contrast.c_str()).x + skin.px(20), room);
   ImGui::SetNextItemWidth(wanted <= room - beside ? std::min(skin.px(620), room - beside) : room);

@@ -1,4 +1,4 @@
-// When the circuit formed: what each part moved, over the steps of the training whose weights were recorded.
+// Formation of the circuit: the effect of each part over the training steps whose weights were recorded.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <imgui.h>
@@ -13,9 +13,9 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t fewest_steps = 2;  // that make a line
+constexpr std::size_t fewest_steps = 2;  // required for a line
 
-// "Half of what each part moves at last was there by step 2 000: the whole difference, …; by step 4 000: …"
+// "Components reached half of their final effect by step 2 000: total difference, …; by step 4 000: …."
 std::string order_text(const std::vector<std::string>& names, const std::vector<Series>& lines) {
   std::map<std::int64_t, std::vector<std::string>> by_step;
   for (std::size_t i = 0; i < lines.size(); ++i)

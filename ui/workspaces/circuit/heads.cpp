@@ -1,4 +1,4 @@
-// Which head, at which word, moves the difference.
+// Which head, at which position, carries the difference.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -58,7 +58,7 @@ constexpr std::array<ChoiceText<ChangeKind>, 4> kinds = {{
           "ablated head, it still attends, only elsewhere.")},
 }};
 
-// Goes on in the row.
+// Continues the row.
 void draw_exchanged(CircuitView& view, const Skin& skin) {
   const ContrastFacts& facts = view.inspection->facts;
   bool changed = choose_word("##one", tr("swap"), tr("The first of the two words whose attention weights are swapped."),
@@ -82,7 +82,7 @@ void draw_kinds(CircuitView& view, const Skin& skin) {
   end_choices();
 }
 
-// Whether all that a head does counts, or only what goes straight to one hop's heads.
+// Selects between the total effect of a head and its direct path to the heads of one edge.
 void draw_way(CircuitView& view, const Skin& skin) {
   const Circuit& circuit = shown_circuit(view);
   const auto name = [&](int edge) {
@@ -105,7 +105,7 @@ void draw_way(CircuitView& view, const Skin& skin) {
   ImGui::EndCombo();
 }
 
-// What a click has put in, in words.
+// Describes what a click patches.
 const char* put_in(ChangeKind kind) {
   switch (kind) {
     case ChangeKind::contrast:
@@ -120,7 +120,7 @@ const char* put_in(ChangeKind kind) {
   return "";
 }
 
-// Who looks hard and does nothing.
+// Names the heads that attend strongly but have no effect.
 std::string decoys_text(const Circuit& found) {
   std::string text;
   for (const Decoy& decoy : found.decoys) {
@@ -134,7 +134,7 @@ std::string decoys_text(const Circuit& found) {
   return text;
 }
 
-// A click on a cell tries it, one on a name the whole row.
+// A click on a cell tries that patch; a click on a name tries the whole row.
 void try_row(WorkspaceContext& context, CircuitView& view, const HeatmapResult& mouse,
              const std::vector<std::string>& cols) {
   const int row = mouse.label_clicked ? mouse.row_label : mouse.clicked ? mouse.row : -1;
@@ -186,7 +186,7 @@ void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) 
                    : tr("only along the chosen path"),
              skin);
   };
-  // A recurrent decoder's one row need not fill the window.
+  // A recurrent decoder's single row need not fill the window.
   const float height = std::min(ImGui::GetContentRegionAvail().y, skin.px(110 + 64 * static_cast<float>(rows.size())));
   const HeatmapResult mouse =
       draw_heatmap("rows", view.rows, view.version, {0, height}, options, context.textures, skin);

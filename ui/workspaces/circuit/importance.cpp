@@ -1,4 +1,4 @@
-// Which heads matter: what the held-out pairs cost more without each, and without more and more of them.
+// Importance of heads: the increase of the held-out loss without each head, and with more and more heads pruned.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -22,7 +22,7 @@ const HeadImportance& importance_at(const CircuitView& view, int row, int col) {
 
 std::string summary(const HeadsResult& inspection, const ModelConfig& model) {
   const auto most = std::ranges::max_element(inspection.heads, {}, &HeadImportance::exact);
-  // As many as can go for a hundredth of a nat.
+  // Loss budget in nats: the largest number of heads is pruned within it.
   constexpr double little = 0.01;
   std::size_t gone = 0;
   while (gone + 1 < inspection.pruning.size() && inspection.pruning[gone + 1].nll - inspection.nll < little) ++gone;
@@ -73,7 +73,7 @@ void draw_pruning(CircuitView& view, const ModelConfig& model, ImVec2 size, cons
             skin);
 }
 
-// ---- over the training
+// ---- over training
 
 void ask_for_history(WorkspaceContext& context, CircuitView& view) {
   const bool working = context.studying || context.study.has_value();

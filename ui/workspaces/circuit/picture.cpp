@@ -1,4 +1,4 @@
-// The circuit drawn over the sentence: which word reads which, by which heads, as far as the answer.
+// The circuit drawn over the sentence: which word attends to which, through which heads, up to the answer.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -20,15 +20,15 @@ namespace attnscope {
 namespace {
 
 constexpr int curve_points = 24;
-constexpr float smallest_picture = 240;  // high, before words beneath it give way
+constexpr float smallest_picture = 240;  // height below which the words under it are shortened instead
 
-// Words side by side; layers one above the other, the answer on top.
+// One layer of the picture: words side by side. Layers are stacked, with the answer on top.
 struct Floor {
-  std::vector<ImVec2> words;  // the middle of each at its layer
+  std::vector<ImVec2> words;  // center of each word at its layer
 };
 
 struct Layout {
-  std::vector<Floor> floors;  // as embedded, after layer 1, …
+  std::vector<Floor> floors;  // the embeddings, after layer 1, …
   ImVec2 answer;
   ImVec2 low, high;
 };
@@ -62,7 +62,7 @@ Layout layout_of(const Circuit& circuit, ImVec2 low, ImVec2 high, const Skin& sk
   return layout;
 }
 
-// From below upwards, leaving and arriving upright.
+// Upwards, with vertical tangents at both ends.
 std::vector<ImVec2> rising(ImVec2 from, ImVec2 to) {
   std::vector<ImVec2> points;
   const float lift = (from.y - to.y) * 0.55F;
@@ -103,7 +103,7 @@ class CircuitPicture {
     return layout_.floors[static_cast<std::size_t>(layer)].words[static_cast<std::size_t>(slot)];
   }
 
-  // Every word's vector goes up through the layers; what carries nothing is grey.
+  // Every word's vector passes up through the layers; those that carry no part of the difference are gray.
   void draw_words() {
     const Color32 grey = faded(skin_.theme.text_dim, 0.25F);
     for (std::size_t floor = 0; floor < layout_.floors.size(); ++floor) {
@@ -121,7 +121,7 @@ class CircuitPicture {
     }
   }
 
-  // Words that carry the difference, and go on carrying it.
+  // Words that carry the difference through further layers.
   void draw_places() {
     for (std::size_t floor = 0; floor < circuit_.places.size(); ++floor) {
       for (const int slot : circuit_.places[floor].slots) {
@@ -139,7 +139,7 @@ class CircuitPicture {
     }
   }
 
-  // A recurrent layer takes the difference from word to word: along the layer, not by a head.
+  // In a recurrent layer the difference moves from word to word along the layer, not through a head.
   void draw_carried() {
     for (std::size_t floor = 1; floor < circuit_.places.size(); ++floor) {
       const std::vector<int>& before = circuit_.places[floor - 1].slots;
@@ -154,7 +154,7 @@ class CircuitPicture {
     }
   }
 
-  // `word`: where it comes from.
+  // `word`: the source of the edge.
   void draw_edge(const CircuitEdge& edge, int word, ImVec2 from, ImVec2 to, float thickness, Color32 color) {
     const std::vector<ImVec2> points = rising(from, to);
     const ImVec2 mouse = ImGui::GetMousePos();
@@ -189,7 +189,7 @@ class CircuitPicture {
           color_of(edge));
   }
 
-  // What the decoder's step reads of the words.
+  // The words from which the decoder's step reads.
   void draw_writing(const CircuitEdge& edge, Color32 color) {
     if (edge.part != AttentionPart::cross) return;
     const std::vector<int>& last = circuit_.places.back().slots;
@@ -217,12 +217,12 @@ class CircuitPicture {
     paint_.text(skin_.fonts.small, low, color, text);
   }
 
-  // Grey: they look, and nothing comes of it.
+  // Gray: heads that attend but have no effect.
   void draw_decoys() {
     const Color32 grey = faded(skin_.theme.text_dim, 0.55F);
     for (const Decoy& decoy : circuit_.decoys) {
       const ImVec2 low = at(decoy.place.layer, decoy.to), high = at(decoy.place.layer + 1, decoy.from);
-      const float beside = skin_.px(12);  // of an edge that goes the same way
+      const float beside = skin_.px(12);  // offset from an edge on the same path
       const std::vector<ImVec2> points = rising({low.x + beside, low.y}, {high.x + beside, high.y});
       for (std::size_t i = 0; i + 1 < points.size(); i += 2)
         paint_.line(points[i], points[i + 1], grey, skin_.px(1.5F));
@@ -281,7 +281,7 @@ void try_way(WorkspaceContext& context, CircuitView& view, const CircuitEdge& ed
              fmt::format("{}, {}:", edge_text(circuit, edge), way_text(circuit, way)));
 }
 
-// Where an edge may come from instead: another word gets its weight.
+// Tries other sources for an edge: swaps its attention weight to another word.
 void draw_other_words(WorkspaceContext& context, CircuitView& view, const Circuit& circuit, const CircuitEdge& edge) {
   if (edge.part != circuit.reader || !ImGui::BeginMenu(tr_label("redirect to"))) return;
   const int words = static_cast<int>(view.inspection->facts.words.size());
@@ -295,7 +295,7 @@ void draw_other_words(WorkspaceContext& context, CircuitView& view, const Circui
   ImGui::EndMenu();
 }
 
-// Of the edge that was clicked.
+// The context menu of the clicked edge.
 void draw_menu(WorkspaceContext& context, CircuitView& view, const Circuit& circuit) {
   if (!ImGui::BeginPopup("hop")) return;
   if (view.menu_edge < static_cast<int>(circuit.edges.size())) {
@@ -309,12 +309,12 @@ void draw_menu(WorkspaceContext& context, CircuitView& view, const Circuit& circ
   ImGui::EndPopup();
 }
 
-// What stands as a button; the mean is in the menu of the edge.
+// True for interventions with a button; mean ablation is only in the edge's menu.
 bool has_button(const Way& way) {
   return way.kind != ChangeKind::mean;
 }
 
-// "cut: 0 of 66, 0.12"
+// "zero ablation: 0 of 66, 0.12"
 std::string button_text(const CircuitEdge& edge, const Way& way) {
   const char* const name = way.kind == ChangeKind::zero       ? tr("zero ablation")
                            : way.kind == ChangeKind::exchange ? tr("swap")
@@ -323,14 +323,14 @@ std::string button_text(const CircuitEdge& edge, const Way& way) {
              way.kind == edge.kind ? tr(" flip") : "", way.tally.share());
 }
 
-// "encoder layer 2, head 1 at “it”, reading “animal”"
+// "encoder layer 2, head 1 at “it”, attending to “animal”"
 std::string edge_line(const Circuit& circuit, const CircuitEdge& edge) {
   const bool reads = edge.part == circuit.reader && !edge.read.empty();
   return edge_text(circuit, edge) + (reads ? tr(", attending to ") + slot_names(circuit, edge.read) : "");
 }
 
-// A line a hop, and under it a button for all that can be done to its heads, with what comes of it over the pairs. Why
-// one head is not enough stands beneath, or, `brief`, in the line's tooltip.
+// Draws one line per edge. Below it is a button for each intervention on its heads, with the result over the pairs. The
+// note why one head is not enough is below these or, if `brief`, in the line's tooltip.
 void draw_edges(WorkspaceContext& context, CircuitView& view, const Circuit& circuit, bool brief) {
   const Skin& skin = context.skin;
   for (std::size_t i = 0; i < circuit.edges.size(); ++i) {
@@ -357,7 +357,7 @@ void draw_edges(WorkspaceContext& context, CircuitView& view, const Circuit& cir
                      trf("Patching the vectors of all other words {}.", tally_text(last.rest)), skin);
 }
 
-// Of all that is said under the picture.
+// Height of the text below the picture.
 float height_beneath(const Circuit& circuit, float width, bool brief, const Skin& skin) {
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
   float height = 2 * ImGui::GetTextLineHeightWithSpacing() + skin.px(8);

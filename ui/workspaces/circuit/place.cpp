@@ -1,4 +1,4 @@
-// After which layer, at which word, the difference stands.
+// Residual-stream patching by position: after which layer, and at which word, the difference is located.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -45,7 +45,7 @@ void toggle(std::vector<int>& slots, int slot) {
   std::ranges::sort(slots);
 }
 
-// ---- the two sentences as words, the one to be dragged onto the other
+// ---- the two sentences as words, one of which is dragged onto the other
 
 void draw_chip(const std::string& word, int slot, bool marked, const Skin& skin) {
   next_in_row(button_width(word.c_str()), skin.px(4));

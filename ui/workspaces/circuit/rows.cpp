@@ -1,4 +1,4 @@
-// The rows of the heads' map: what each is of, what has to be asked for them, and what a click on one tries.
+// The rows of the heads' map: the site of each, the sweep that they require, and the patch that a click tries.
 #include <fmt/format.h>
 
 #include "base/translation.h"
@@ -46,7 +46,7 @@ const Effect& whole_effect(const Sweep& sweep, const RowPlace& place) {
 }
 
 std::string row_name(const RowPlace& place, const ContrastFacts& facts) {
-  if (place.site.kind == ValueKind::heads && facts.recurrent) return tr("attention");  // there is one
+  if (place.site.kind == ValueKind::heads && facts.recurrent) return tr("attention");  // there is only one
   if (place.site.kind == ValueKind::heads) return layer_and_head(place.site.layer, place.head);
   return place.site.kind == ValueKind::state ? tr("embedding") : trf("L{} feed-forward", place.site.layer + 1);
 }
@@ -61,7 +61,7 @@ ChangedRun row_run(const CircuitView& view, const RowPlace& place, const std::ve
   return {view.of, {std::move(change)}};
 }
 
-// ---- what is asked for the heads' map
+// ---- the sweep for the heads' map
 
 std::optional<SweepQuestion> wanted_sweep(const CircuitView& view) {
   if (!has_circuit(view)) return std::nullopt;

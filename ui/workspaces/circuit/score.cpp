@@ -1,4 +1,4 @@
-// Why a head looks at a word: what the query brings times what the key brings, part by part.
+// Score decomposition (QK): the query's parts times the key's parts, for one attention score.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t told = 3;  // terms in the sentence above the map
+constexpr std::size_t told = 3;  // number of terms in the sentence above the map
 
 std::string word_name(const ContrastFacts& facts, int slot) {
   return slot < 0 ? tr("none") : "\u201C" + facts.words[static_cast<std::size_t>(slot)].name + "\u201D";
@@ -30,7 +30,7 @@ std::string score_name(const ScoreQuestion& question, const ContrastFacts& facts
   return question.other < 0 ? score(question.to) : score(question.to) + " \u2212 " + score(question.other);
 }
 
-// ---- what is chosen
+// ---- selection
 
 bool choose_head(ScoreQuestion& question, const PartSize& size, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
@@ -82,14 +82,14 @@ void draw_controls(WorkspaceContext& context, CircuitView& view) {
   if (changed) view.score_wanted = question;
 }
 
-// ---- what is found
+// ---- results
 
 struct Term {
   int query = 0, key = 0;
   float value = 0;
 };
 
-// The largest terms, whatever their sign.
+// The terms with the largest absolute values.
 std::vector<Term> largest_terms(const Matrix& terms) {
   std::vector<Term> all;
   for (int row = 0; row < terms.rows; ++row)

@@ -20,7 +20,7 @@ Matrix shares(const EffectGrid& grid) {
   return matrix;
 }
 
-// Those that the circuit exchanges, else the first two that both sentences have.
+// The words that the circuit swaps, else the first two words that both sentences share.
 std::vector<int> words_to_exchange(const CircuitResult& inspection) {
   if (inspection.found.exchanged.size() == 2) return inspection.found.exchanged;
   std::vector<int> words;
@@ -77,7 +77,7 @@ void take_circuit(CircuitView& view, CircuitResult inspection, std::uint64_t run
 void take_circuit(CircuitView& view, CorpusCircuit counted, std::uint64_t run, std::int64_t) {
   if (!is_of(view, counted.question, run)) return;
   view.counted = std::move(counted);
-  view.by_way = -1;  // its hops may be others
+  view.by_way = -1;  // edge indices may have changed
 }
 
 void take_circuit(CircuitView& view, SweepResult swept, std::uint64_t run, std::int64_t) {
@@ -110,7 +110,7 @@ void take_circuit(CircuitView& view, ScoreSplit split, std::uint64_t run, std::i
 
 namespace {
 
-constexpr std::size_t most_prunings = 6;  // that can be told apart
+constexpr std::size_t most_prunings = 6;  // limited by the number of distinct colors
 
 Series pruning_of(const HeadsResult& inspection) {
   Series series;
@@ -209,7 +209,7 @@ void make_matrices(CircuitView& view) {
   const CircuitResult& inspection = *view.inspection;
   const Sweep& swept = inspection.sweep(view.of, ChangeKind::contrast);
   const EffectGrid& states = inspection.facts.language_model ? swept.decoder_states : swept.encoder_states;
-  // A word of several pieces as a whole, where the search has counted it.
+  // Treats a word of several tokens as a unit if the search did.
   if (!inspection.found.places.empty()) {
     const int words = static_cast<int>(inspection.found.slots.size());
     view.places = Matrix(static_cast<int>(inspection.found.places.size()), words);
@@ -221,7 +221,7 @@ void make_matrices(CircuitView& view) {
     view.places = shares(states);
   }
   if (!inspection.facts.language_model) view.written = shares(swept.decoder_states);
-  // Not what this model has no heads in.
+  // Skips parts in which this model has no heads.
   for (const AttentionPart part : attention_parts)
     if (swept.rows(view.part).empty() && !swept.rows(part).empty()) view.part = part;
   const Sweep* shown = shown_sweep(view);
@@ -235,13 +235,13 @@ void make_matrices(CircuitView& view) {
   }
 }
 
-// ---- changes to be tried
+// ---- patches to try
 
 std::vector<int> positions_of(const CircuitView& view, const std::vector<int>& slots) {
   const ContrastFacts& facts = view.inspection->facts;
   std::vector<int> positions;
   for (const int slot : slots) {
-    if (slot >= static_cast<int>(facts.words.size())) {  // a language model's step
+    if (slot >= static_cast<int>(facts.words.size())) {  // the last position of a language model
       positions.push_back(static_cast<int>(facts.clean.tokens.size() + facts.prefix.size()) - 1);
       continue;
     }
@@ -338,7 +338,7 @@ std::string way_text(const Circuit& circuit, const Way& way) {
 }
 
 std::string tally_text(const Tally& tally) {
-  const double share = std::abs(tally.share()) < 0.005 ? 0 : tally.share();  // no "-0.00"
+  const double share = std::abs(tally.share()) < 0.005 ? 0 : tally.share();  // avoids "-0.00"
   return trf("flips {} of {} answers ({:.2f} of the effect)", tally.turned(), 2 * tally.cases, share);
 }
 

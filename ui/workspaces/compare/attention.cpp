@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-// Brings what was made of the two looks up to date.
+// Updates the data derived from the two snapshots.
 void settle(BothAttentionView& made, const Snapshot& a, const Snapshot& b, BothVersions versions,
             const HeadPlace& place) {
   if (made.heads_of != versions) {
@@ -35,12 +35,12 @@ void settle(BothAttentionView& made, const Snapshot& a, const Snapshot& b, BothV
   ++made.stamp;
 }
 
-// One of the three maps: A's or B's as each has it, or the difference of what both saw.
+// One of the three maps: A's or B's own, or the difference where both are visible.
 struct Panel {
   const char* side;
   std::string name;
   Color32 color;
-  const Matrix* matrix;  // null: there is none
+  const Matrix* matrix;  // null: none
   const std::vector<Token>& queries;
   const std::vector<Token>& keys;
   std::string why_not;
@@ -67,7 +67,7 @@ void point_at(const HeatmapResult& pointed, AttentionView& view) {
   toggle_col(view, pointed.col);
 }
 
-// Under its name.
+// Draws the map below its name.
 void draw_panel(const Panel& panel, ImVec2 size, BothAttentionView& made, AttentionView& view,
                 const BothContext& context) {
   const Skin& skin = context.skin;
@@ -135,7 +135,7 @@ void draw_head(std::size_t index, ImVec2 size, BothAttentionView& made, Attentio
   ImGui::EndGroup();
 }
 
-// Every head's difference, to choose from.
+// Draws every head's difference as thumbnails that can be selected.
 void draw_heads(ImVec2 room, BothAttentionView& made, AttentionView& view, const BothContext& context) {
   const Skin& skin = context.skin;
   ImGui::BeginChild("heads of both", room, false, ImGuiWindowFlags_NoNavInputs);
@@ -166,7 +166,7 @@ void draw_caption(const BothAttentionView& made, const BothContext& context) {
   draw_label(skin.fonts.ui, skin.theme.text_dim, words, skin);
 }
 
-// A part that both have, if the selected one is not.
+// Selects a part that both have, if the selected one is not.
 void settle_part(AttentionView& view, const Snapshot& a, const Snapshot& b) {
   if (has_part(a.model, view.part) && has_part(b.model, view.part)) return;
   for (const AttentionPart part : attention_parts)

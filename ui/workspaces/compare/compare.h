@@ -1,5 +1,5 @@
-// A − B: what two models make of one sentence, side by side and as their difference, for the workspaces that have such
-// a view. A and B alone are drawn by the workspaces themselves.
+// A − B: the results of two models on one sentence, side by side and as a difference, for the workspaces that have such
+// a view. The workspaces themselves draw A or B.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@
 
 namespace attnscope {
 
-// What both show; a snapshot may be null.
+// The snapshots of both; either may be null.
 struct BothContext {
   ShownMaps a;
   ShownMaps b;
-  std::string name_a;  // what each is called for what they differ in: "rope"
+  std::string name_a;  // names after the settings in which they differ: "rope"
   std::string name_b;
   Views& views;
   TextureStore& textures;
@@ -25,12 +25,12 @@ struct BothContext {
 };
 
 struct DifferenceView {
-  std::string_view workspace;  // by its name
-  void (*draw)(BothContext&);  // fills what is left of the window
+  std::string_view workspace;  // name of the workspace
+  void (*draw)(BothContext&);  // fills the rest of the window
   std::optional<WorkspaceNumbers> (*numbers)(const Views&);
 };
 
-// Null: that workspace has none.
+// Returns null if that workspace has none.
 const DifferenceView* find_difference_view(std::string_view workspace);
 
 // "attention, decoding, positions and embeddings"

@@ -51,7 +51,7 @@ const Candidate* chosen_at(const Snapshot& snapshot, int step) {
   return &decided.candidates[static_cast<std::size_t>(decided.chosen)];
 }
 
-// Number and bar of a probability, where the piece stands.
+// Draws a probability as number and bar next to its token.
 void draw_choice_of(const Candidate* chosen, bool parted, Color32 color, const Skin& skin) {
   if (!chosen) return;
   const ImVec2 corner = ImGui::GetCursorScreenPos();
@@ -63,7 +63,7 @@ void draw_choice_of(const Candidate* chosen, bool parted, Color32 color, const S
   draw_label(skin.fonts.mono, parted ? color : skin.theme.text, without_mark(chosen->token.text), skin);
 }
 
-// Piece by piece, in both.
+// Token by token, in both.
 void draw_steps(const Snapshot& a, const Snapshot& b, const BothContext& context) {
   const Skin& skin = context.skin;
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp;
@@ -117,7 +117,7 @@ void draw_both_decoding(BothContext& context) {
   draw_steps(*a.snapshot, *b.snapshot, context);
 }
 
-// What both give to what each wrote, as far as it was written.
+// The probabilities that both give to each one's output, up to its last step.
 std::optional<WorkspaceNumbers> both_decoding_numbers(const Views& views) {
   const BothDecodingView& made = views.of<BothDecodingView>();
   if (made.made_of == BothVersions{} || !made.outputs.why_not.empty()) return std::nullopt;

@@ -46,7 +46,7 @@ void draw_tables(const ComparedPositions& table, float height, const BothContext
              largest_size(table.difference.values), true, {width, height}, table, context, stamp);
 }
 
-// The mean over a layer's heads of how far they look; none where there is no such layer.
+// The mean attention distance of a layer's heads; nullopt if there is no such layer.
 std::optional<float> distance_of(const Snapshot& snapshot, AttentionPart part, std::size_t layer) {
   const AttentionMaps& maps = maps_of(snapshot, part);
   if (layer >= maps.size() || maps[layer].empty()) return std::nullopt;
@@ -64,7 +64,7 @@ void draw_distance(std::optional<float> value, const Skin& skin) {
   draw_cell(value ? fmt::format("{:.2f}", *value) : "–", skin.theme.text, skin);
 }
 
-// Whatever tells the order, heads look so far.
+// Attention distances, which are comparable between positional encodings.
 void draw_distances(const Snapshot& a, const Snapshot& b, const BothContext& context) {
   const Skin& skin = context.skin;
   draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,

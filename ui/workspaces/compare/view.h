@@ -1,4 +1,4 @@
-// What the views of two models remember, and what each draws.
+// State of the difference views, and their drawing functions.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// Which looks something was made from.
+// The versions of the snapshots that cached data was computed from.
 struct BothVersions {
   std::uint64_t a = 0;
   std::uint64_t b = 0;
@@ -21,13 +21,13 @@ BothVersions versions_of(const Shown& a, const Shown& b);
 struct BothAttentionView {
   BothVersions heads_of;
   std::vector<HeadApart> heads;
-  std::vector<Matrix> differences;  // of each, for its thumbnail; empty where there is none
-  float largest = 0;                // of all of them, without sign
+  std::vector<Matrix> differences;  // one per head, for its thumbnail; empty if not available
+  float largest = 0;                // maximum absolute value over all of them
   BothVersions maps_of;
   HeadPlace place;
   ComparedMaps maps;
-  std::uint64_t stamp = 0;  // changes whenever the maps may have
-  HeatmapZoom zoom;         // of the three maps together
+  std::uint64_t stamp = 0;  // changes whenever the maps may have changed
+  HeatmapZoom zoom;         // shared by the three maps
 };
 
 struct BothDecodingView {
@@ -42,7 +42,7 @@ struct BothPositionsView {
   std::uint64_t stamp = 0;
 };
 
-// The neighbours are few: they are compared anew every frame.
+// The neighbors are few and compared again in every frame.
 
 void draw_both_attention(BothContext& context);
 void draw_both_decoding(BothContext& context);
@@ -52,7 +52,7 @@ std::optional<WorkspaceNumbers> both_attention_numbers(const Views& views);
 std::optional<WorkspaceNumbers> both_decoding_numbers(const Views& views);
 std::optional<WorkspaceNumbers> both_positions_numbers(const Views& views);
 
-// "A  rope", in A's colour.
+// "A  rope", in A's color.
 void draw_side_name(const char* side, const std::string& name, Color32 color, const Skin& skin);
 Color32 color_of_a(const Skin& skin);
 Color32 color_of_b(const Skin& skin);

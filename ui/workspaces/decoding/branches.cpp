@@ -27,7 +27,7 @@ int shared_tokens(const Branch& a, const Branch& b) {
   return static_cast<int>(ends.in1 - a.tokens.begin());
 }
 
-// The branch that this output goes on with: it was steered alike, reads the same, or is being typed.
+// Finds the branch that the output updates: same prefix, same text, or a prefix being typed.
 int place_of(const std::vector<Branch>& all, const Branch& found) {
   const auto is_same = [&](const Branch& branch) {
     const bool typed = found.typing != 0 && branch.typing == found.typing;
@@ -37,7 +37,8 @@ int place_of(const std::vector<Branch>& all, const Branch& found) {
   return same == all.end() ? -1 : static_cast<int>(same - all.begin());
 }
 
-// Every branch stands under the one that it shares most with, after those that share as much.
+// Places each branch below the one with the longest common prefix, after earlier branches with the same length of
+// prefix.
 std::vector<BranchRow> arranged(const std::vector<Branch>& all) {
   std::vector<BranchRow> rows;
   const auto shared_with = [&](const BranchRow& row, int branch) {
@@ -83,7 +84,8 @@ void note_branch(Branches& branches, const Shown& shown, int typing) {
   found.typing = found.given == 0 ? 0 : typing;
   branches.current = place_of(branches.all, found);
   if (branches.current < 0) {
-    if (branches.all.size() == most_branches) branches.all.erase(branches.all.begin() + 1);  // the first: not steered
+    // the first branch is the unforced output
+    if (branches.all.size() == most_branches) branches.all.erase(branches.all.begin() + 1);
     branches.current = static_cast<int>(branches.all.size());
     branches.all.push_back(std::move(found));
   } else {

@@ -1,4 +1,4 @@
-// Every output that a sentence was steered to, as a tree in which shared beginnings are shared.
+// Every output that a sentence was steered to, as a tree with merged common prefixes.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@ namespace attnscope {
 
 struct Branch {
   std::vector<Token> tokens;  // of the output, after a prompt
-  std::size_t given = 0;      // leading pieces that were steered; 0: the model's own output
-  int typing = 0;             // DecodingView::typing when its beginning was typed; 0: it was chosen
-  std::string text;           // as Snapshot::output_text
-  double log_prob = 0;        // Σ ln p of all pieces
-  std::int64_t step = 0;      // optimizer updates of the model when it was last seen
+  std::size_t given = 0;      // number of forced leading tokens; 0: the model's own output
+  int typing = 0;             // DecodingView::typing if its prefix was typed; 0: it was selected
+  std::string text;           // same as Snapshot::output_text
+  double log_prob = 0;        // Σ ln p of all tokens
+  std::int64_t step = 0;      // training step of the model when it was last seen
   bool operator==(const Branch&) const = default;
 };
 
-// Those that were steered.
+// The forced tokens.
 std::span<const Token> given_tokens(const Branch& branch);
 
-// Where a branch is drawn: a row of its own, from the piece on that it does not share with the row it hangs from.
+// The layout of a branch: its own row, starting at the first token that it does not share with its parent row.
 struct BranchRow {
   int branch = 0;
   int parent = -1;  // an earlier row; −1: none
-  int shared = 0;   // leading pieces that the parent's row already shows
+  int shared = 0;   // number of leading tokens shown in the parent's row
   bool operator==(const BranchRow&) const = default;
 };
 
@@ -36,22 +36,22 @@ struct BranchRow {
 struct Branches {
   std::uint64_t run = 0;
   std::string sentence;
-  std::vector<Branch> all;      // in the order in which they were found
-  std::vector<BranchRow> rows;  // of all, from top to bottom
-  std::vector<float> columns;   // where each piece's column begins, and where the last one ends; empty: not measured
-  float measured_size = 0;      // of the font they were measured in
-  int current = -1;             // the one that the snapshot shows
-  int revealed = -1;            // the one that was last scrolled to
-  std::uint64_t version = 0;    // Shown::version that was noted last
+  std::vector<Branch> all;      // in order of discovery
+  std::vector<BranchRow> rows;  // of all branches, from top to bottom
+  std::vector<float> columns;   // left edge of each token's column, and the right edge of the last; empty: not measured
+  float measured_size = 0;      // font size of the measurement
+  int current = -1;             // index of the branch that the snapshot shows
+  int revealed = -1;            // index of the branch last scrolled to
+  std::uint64_t version = 0;    // last Shown::version recorded
 };
 
 inline constexpr std::size_t most_branches = 64;
 
-// Adds the shown output, or brings its branch up to date; another sentence or run begins anew. `typing` as in Branch: a
-// beginning that is being typed is one branch, not one a letter.
+// Adds the output on display, or updates its branch; a new sentence or run clears the tree. `typing` as in Branch: a
+// prefix that is being typed is one branch, not one per letter.
 void note_branch(Branches& branches, const Shown& shown, int typing);
 
-// Leaves only the current one.
+// Keeps only the current branch.
 void clear_branches(Branches& branches);
 
 }  // namespace attnscope

@@ -14,8 +14,8 @@ namespace {
 struct BranchesPicture {
   const Branches& branches;
   double length_penalty;
-  std::int64_t step;                  // of the model now
-  const std::vector<float>& columns;  // where each piece's column begins; one more: their end
+  std::int64_t step;                  // present training step
+  const std::vector<float>& columns;  // left edge of each token's column, and the right edge of the last
   float row_height;
   const Skin& skin;
 };
@@ -38,7 +38,7 @@ std::vector<float> column_ends(const Branches& branches, const Skin& skin) {
   return columns;
 }
 
-// Measured anew only when the branches or the font are others.
+// Measured again only when the branches or the font change.
 const std::vector<float>& measured_columns(Branches& branches, const Skin& skin) {
   const float size = font_size(skin.fonts.mono);
   if (branches.columns.empty() || branches.measured_size != size) branches.columns = column_ends(branches, skin);
@@ -97,7 +97,7 @@ void draw_tokens(Painter& paint, const BranchesPicture& picture, const BranchRow
   }
 }
 
-// What the shown branch shares with rows above it is lit there.
+// Highlights the tokens that the displayed branch shares with rows above it.
 void light_shared(Painter& paint, const BranchesPicture& picture, ImVec2 origin) {
   const auto& rows = picture.branches.rows;
   const auto shown = std::ranges::find(rows, picture.branches.current, &BranchRow::branch);
@@ -121,7 +121,7 @@ void light_shared(Painter& paint, const BranchesPicture& picture, ImVec2 origin)
 }
 
 struct ScoreColumns {
-  float score, total, seen, width;  // where each begins, and the width of all
+  float score, total, seen, width;  // left edges of the columns, and the total width
 };
 
 ScoreColumns score_columns(const Skin& skin) {
@@ -142,7 +142,7 @@ void draw_score_titles(const Skin& skin) {
                skin);
 }
 
-// Stays in its place while the pieces scroll.
+// Stays in place while the tokens scroll.
 void draw_scores(Painter& paint, const BranchesPicture& picture, const Branch& branch, bool current, ImVec2 at) {
   const Skin& skin = picture.skin;
   const ScoreColumns columns = score_columns(skin);
@@ -190,7 +190,7 @@ void return_to(DecodingView& view, const Branch& branch) {
   steer(view, ids_of(given_tokens(branch)));
 }
 
-// Once, when another branch is shown: to where it parts from the others.
+// Scrolls once, when another branch is shown, to its first divergence from the others.
 void reveal_current(const BranchesPicture& picture, Branches& branches) {
   if (ImGui::IsWindowAppearing()) branches.revealed = -1;
   const float wide = picture.columns.back() + score_columns(picture.skin).width;

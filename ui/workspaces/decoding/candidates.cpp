@@ -34,11 +34,11 @@ constexpr std::array<StageText, num_stages> stages = {{
      mark("The probability after top-k and then top-p, renormalized: samples are drawn from it. Hatched: removed.")},
 }};
 
-// One row of bars; a stage without a value stays empty.
+// One row of bars; a stage without a value is empty.
 struct Bars {
   std::array<std::optional<double>, num_stages> values;
   std::array<float, num_stages> lengths{};  // 0…1
-  bool cut = false;                         // the last one is drawn hatched, as long as the one before
+  bool cut = false;                         // the last bar is hatched, with the length of the previous stage
 };
 
 float least_row_height(const Skin& skin) {
@@ -50,7 +50,7 @@ float most_row_height(const Skin& skin) {
 }
 
 struct Columns {
-  float label;  // width
+  float label;  // width of the label
   float cell;   // width of one stage
   float gap;
 };
@@ -100,7 +100,7 @@ std::string value_text(double value, int stage) {
 struct Row {
   std::string label;
   Bars bars;
-  bool written = false;  // what the output has here
+  bool written = false;  // the token is in the output at this step
   bool dim = false;
 };
 
@@ -139,7 +139,7 @@ void draw_row(const Row& row, ImVec2 at, float height, const Columns& columns, c
   }
 }
 
-// What the listed candidates hold together.
+// The total probability of the listed candidates.
 RestOfVocabulary listed_of(const DecodingStep& step) {
   RestOfVocabulary listed;
   for (const Candidate& candidate : step.candidates) {
@@ -292,7 +292,7 @@ void draw_choice_line(const Snapshot& snapshot, int step, const Skin& skin) {
                skin);
 }
 
-// Stands there for every step once a reference is known, so that nothing jumps.
+// Drawn at every step once a reference is known, so that the layout does not jump.
 void draw_reference_line(const Snapshot& snapshot, int step, const Skin& skin) {
   if (snapshot.gold.empty()) return;
   const std::optional<GoldStep>& reference = snapshot.decoding[static_cast<std::size_t>(step)].reference;
@@ -309,7 +309,7 @@ void draw_reference_line(const Snapshot& snapshot, int step, const Skin& skin) {
 }  // namespace
 
 std::string cut_by(const DecodingStep& step, int candidate, const SamplingOptions& sampling) {
-  constexpr int most_ranked = 10;  // what is listed after them was added for being given, whatever its rank
+  constexpr int most_ranked = 10;  // later entries are listed because they were given, regardless of rank
   const Candidate& asked = step.candidates[static_cast<std::size_t>(candidate)];
   if (asked.kept > 0 || !(asked.tempered > 0)) return {};
   const bool by_k = sampling.top_k > 0;
@@ -339,7 +339,7 @@ void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   const Columns columns = columns_in(ImGui::GetContentRegionAvail().x, skin);
   draw_titles(columns, skin);
-  // They share the height there is.
+  // Rows share the available height.
   const auto rows = static_cast<float>(step.candidates.size() + 2);
   const float height = clamped(ImGui::GetContentRegionAvail().y / rows, least_row_height(skin), most_row_height(skin));
   for (int i = 0; i < static_cast<int>(step.candidates.size()); ++i)

@@ -1,4 +1,4 @@
-// What a step chose from: logit → temperature → probability → what top-k and top-p left.
+// The candidates of a step: logit → temperature → probability → after top-k and top-p.
 #pragma once
 
 #include <imgui.h>
@@ -14,10 +14,11 @@
 
 namespace attnscope {
 
-// Why a candidate cannot be drawn: "top-k", "top-p", or, where either may be why, "top-k or top-p". Empty: it can.
+// The reason why a candidate cannot be sampled: "top-k", "top-p", or "top-k or top-p" if either may apply. Empty: it
+// can.
 std::string cut_by(const DecodingStep& step, int candidate, const SamplingOptions& sampling);
 
-// What the pieces that are not listed hold together, of each distribution: with the candidates' it makes 1.
+// The total probability of the tokens that are not listed, for each distribution; adds up to 1 with the candidates.
 struct RestOfVocabulary {
   double probability = 0;
   double tempered = 0;
@@ -25,25 +26,25 @@ struct RestOfVocabulary {
 };
 RestOfVocabulary rest_of(const DecodingStep& step);
 
-// As much as draw_candidates can use.
+// The height that draw_candidates can use.
 float candidates_height(const Snapshot& snapshot, int step, const Skin& skin);
 
-// Fills what is left of the window. `vocab_size`: where it is known already. A click on a candidate forces it.
+// Fills the rest of the window. `vocab_size`: set if already known. A click on a candidate forces it.
 void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional<int> vocab_size, const Skin& skin);
 
-// ---- the softmax over the whole vocabulary in one picture: probability against rank
+// ---- the softmax over the whole vocabulary in one plot: probability against rank
 
-// A piece's place on the curve.
+// A token's position on the curve.
 struct RankMark {
   int rank = 1;
   double probability = 0;
-  bool exact = true;  // otherwise at least that rank: known only between two that are plotted
+  bool exact = true;  // false: a lower bound on the rank, which lies between two plotted points
 };
 
-// The rank of what the step wrote. `decodings` as they belong to the snapshot.
+// The rank of the token chosen at the step. `decodings` must belong to the snapshot.
 RankMark rank_of_written(const Snapshot& snapshot, int step, const Decodings& decodings);
 
-// Fills `size`. `decodings` is null while they are on their way.
+// Fills `size`. `decodings` is null until available.
 void draw_ranks(const Snapshot& snapshot, int step, const Decodings* decodings, ImVec2 size, const Skin& skin);
 
 }  // namespace attnscope

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double hottest = 5;  // on the slider; the model allows more, which looks the same
+constexpr double hottest = 5;  // limit of the slider; larger temperatures look the same
 constexpr double least_top_p = 0.001;
 constexpr std::int64_t most_top_k = 100;
 constexpr std::int64_t most_seeds = 1'000'000;
@@ -93,7 +93,7 @@ void draw_options(DecodingOptions& options, const Skin& skin) {
                skin);
 }
 
-// What is at its default is left out, but for the beam.
+// Omits options at their defaults, except the beam.
 std::string summary(const DecodingOptions& options) {
   const SamplingOptions& sampling = options.sampling;
   std::string text = trf("temperature {:.3g}", sampling.temperature);
@@ -102,7 +102,7 @@ std::string summary(const DecodingOptions& options) {
   return text + trf(" · beam {} · length penalty {:.3g}", options.beam, options.length_penalty);
 }
 
-// What was chosen piece by piece, for the empty field.
+// The tokens selected so far, shown in the empty field.
 std::string given_text(const Snapshot& snapshot) {
   std::string text;
   const int first = snapshot.first_output();
@@ -124,7 +124,7 @@ void draw_beginning(const Snapshot& snapshot, DecodingView& view, float width, c
   ImGui::SetNextItemWidth(std::max(skin.px(40), width - ImGui::GetCursorPosX() - button - skin.px(4)));
   const std::string hint = view.prefix_ids.empty() ? tr("none") : given_text(snapshot);
   {
-    // The pieces' sign is in this font alone.
+    // Only this font has the word mark glyph.
     const WithFont font(view.prefix_ids.empty() ? skin.fonts.ui : skin.fonts.mono);
     ImGui::InputTextWithHint("##prefix", hint.c_str(), &view.prefix);
   }
@@ -151,7 +151,7 @@ void draw_reference(std::string& reference, const Skin& skin) {
   help_tooltip(tr(help), skin);
 }
 
-// ---- whose attention is shown
+// ---- whose attention to show
 
 constexpr float layer_width = 96;  // at scale 1
 constexpr float head_width = 136;  // at scale 1
@@ -160,8 +160,8 @@ bool means(const std::vector<Matrix>& heads, const DecodingView& view) {
   return view.head < 0 || view.head >= static_cast<int>(heads.size());
 }
 
-// A list of `count` things, numbered, and before them what none of them is called, if anything; true when `chosen`, −1
-// for none, was chosen anew.
+// Draws a list of `count` numbered entries, preceded by an entry for none if given. Returns true if `chosen` (−1: none)
+// changed.
 bool draw_chooser(const char* thing, int count, const char* none, int& chosen, float width, const Skin& skin) {
   const auto name = [&](int i) { return i < 0 ? std::string(none) : fmt::format("{} {}", thing, i + 1); };
   ImGui::SetNextItemWidth(skin.px(width));
@@ -203,13 +203,13 @@ void draw_beginning_and_reference(const Snapshot& snapshot, DecodingView& view, 
   const float room = ImGui::GetContentRegionAvail().x;
   const float middle = room * 0.5F;
   const float taken = ImGui::CalcTextSize(tr("Forced prefix")).x + button_width(tr("Clear prefix")) + skin.px(16);
-  const bool beside = middle - taken >= skin.px(40);  // else the field would reach into the other half
+  const bool beside = middle - taken >= skin.px(40);  // otherwise the field would extend into the other half
   draw_beginning(snapshot, view, beside ? middle - skin.px(6) : room, skin);
   if (beside) ImGui::SameLine(middle + skin.px(6));
   draw_reference(reference, skin);
 }
 
-// ---- whose attention is shown
+// ---- whose attention to show
 
 int shown_layer(const AttentionMaps& maps, const DecodingView& view) {
   const auto last = static_cast<int>(maps.size()) - 1;
@@ -223,7 +223,7 @@ Matrix shown_map(const AttentionMaps& maps, const DecodingView& view) {
 }
 
 std::uint64_t shown_map_version(const Shown& shown, const AttentionMaps& maps, const DecodingView& view) {
-  constexpr std::uint64_t most = 1024;  // layers and heads
+  constexpr std::uint64_t most = 1024;  // upper bound on layers and heads
   const auto layer = static_cast<std::uint64_t>(shown_layer(maps, view));
   return (shown.version * most + layer) * most + static_cast<std::uint64_t>(std::max(-1, view.head) + 1);
 }

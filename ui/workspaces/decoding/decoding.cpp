@@ -22,7 +22,7 @@ static_assert(modes.size() == static_cast<std::size_t>(DecodingMode::forcing) + 
 
 // ---- the keys
 
-// What they go through step by step; null in another mode, or when there is nothing.
+// The snapshot that the keys step through; null in another mode, or if there is none.
 const Snapshot* stepped(const WorkspaceContext& context) {
   const bool by_step = context.views.of<DecodingView>().mode == DecodingMode::steps;
   return by_step ? context.maps.complete.snapshot.get() : nullptr;
@@ -85,7 +85,7 @@ void draw_modes(DecodingView& view, const Skin& skin) {
 }
 
 void draw_mode(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
-  // Recorded frames hold the greedy decoding alone.
+  // Recorded frames contain only the greedy decoding.
   if (view.mode != DecodingMode::steps && is_recorded(*shown.snapshot))
     return draw_quiet_note(recorded_note(shown), ImGui::GetContentRegionAvail(), skin);
   switch (view.mode) {

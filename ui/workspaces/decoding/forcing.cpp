@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-// The output as it was written, beside the pieces that should have come.
+// The output next to the reference tokens.
 struct Courses {
   explicit Courses(const Snapshot& from) : snapshot(from), first(static_cast<std::size_t>(from.first_output())) {
     const std::size_t both = std::min(snapshot.gold.size(), free_size());
@@ -25,8 +25,8 @@ struct Courses {
   }
 
   const Snapshot& snapshot;
-  std::size_t first;           // of the outputs that was not typed
-  std::size_t divergence = 0;  // the first step in which they differ; rows(): none
+  std::size_t first;           // index of the first output token that was not typed
+  std::size_t divergence = 0;  // the first step at which they differ; rows(): none
 
   std::size_t free_size() const { return snapshot.target_out.size() - first; }
   std::size_t rows() const { return std::max(snapshot.gold.size(), free_size()); }
@@ -38,7 +38,7 @@ struct Courses {
   bool given(std::size_t row) const { return first + row < snapshot.forced; }
 };
 
-// Without a reference, while something is changed in the model, the untouched model's output is what should come.
+// Without a reference, during an intervention, the unmodified model's output serves as the reference.
 bool is_untouched_output(const Snapshot& snapshot) {
   if (!snapshot.untouched) return false;
   const Courses untouched(*snapshot.untouched);
@@ -49,7 +49,7 @@ bool is_untouched_output(const Snapshot& snapshot) {
   return true;
 }
 
-// ---- the likelihood of both, in one line each
+// ---- the likelihoods of both, one line each
 
 struct Likelihood {
   double log_prob = 0;
@@ -58,7 +58,7 @@ struct Likelihood {
   double nll() const { return tokens == 0 ? 0 : -log_prob / static_cast<double>(tokens); }
 };
 
-// Of so many pieces, each with its probability.
+// Over that many tokens, with the probability of each.
 Likelihood likelihood_of(std::size_t tokens, const auto& probability) {
   Likelihood sum{0, tokens};
   for (std::size_t i = 0; i < tokens; ++i) sum.log_prob += std::log(static_cast<double>(probability(i)));
@@ -192,7 +192,7 @@ class StepTable {
 
  private:
   void draw_headings() {
-    const std::array widths = {38, 96, 0, 40, 96, 104, 0};  // 0: shares what is left
+    const std::array widths = {38, 96, 0, 40, 96, 104, 0};  // 0: shares the remaining width
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const bool fixed = widths[i] > 0;
       ImGui::TableSetupColumn(step_columns[i].first,

@@ -12,9 +12,9 @@
 namespace attnscope {
 namespace {
 
-// ---- where every head looked in this step
+// ---- attention of every head at this step
 
-// The step's row of every map, layers × heads beneath each other.
+// Stacks the step's row of every map, layers × heads.
 Matrix rows_of_step(const AttentionMaps& maps, int step) {
   const int layers = static_cast<int>(maps.size());
   const int heads = layers == 0 ? 0 : static_cast<int>(maps.front().size());
@@ -37,13 +37,13 @@ std::vector<std::string> head_labels(const AttentionMaps& maps) {
   return labels;
 }
 
-// A picture of one step is another picture at the next.
+// The picture of each step has its own version.
 std::uint64_t step_version(const Shown& shown, int step) {
   constexpr std::uint64_t longest = 4096;
   return shown.version * longest + static_cast<std::uint64_t>(step);
 }
 
-// `absent` says why there is no weight; null: there is one.
+// `absent`: the reason why there is no weight; null: there is one.
 void weight_tooltip(const std::string& tokens, const char* absent, float weight, const Skin& skin) {
   mono_text(tokens, skin);
   ImGui::TextUnformatted(absent ? absent : trf("weight {:.6f}", weight).c_str());
@@ -60,7 +60,7 @@ void draw_head_rows(const HeadRows& heads, const Shown& shown, int step, ImVec2 
                     const Skin& skin) {
   Matrix weights = rows_of_step(heads.maps, step);
   for (int row = 0; row < weights.rows; ++row) {
-    // Not a number is drawn neutrally: what is masked is not a small weight but no weight.
+    // NaN gets a neutral color, because a masked key has no weight rather than a small one.
     for (int col = heads.visible; col < weights.cols; ++col) weights.at(row, col) = std::nanf("");
   }
   const std::vector<std::string> rows = head_labels(heads.maps);
@@ -89,7 +89,7 @@ HeatmapOptions mask_options(const std::vector<std::string>& labels, int step) {
   options.legend = false;
   options.print_values = false;
   options.selected_row = step;
-  options.high = 1.6F;  // a calm colour for "visible", away from the map's bright end
+  options.high = 1.6F;  // a subdued color for "visible", away from the bright end of the map
   return options;
 }
 
@@ -116,7 +116,7 @@ void draw_self_rows(const Shown& shown, const DecodingView& view, float height, 
                  ImVec2(0, height), textures, skin);
 }
 
-// A recurrent decoder's one map, as far as it has been written: the alignment of the two sentences.
+// Draws a recurrent decoder's only map, as far as it was generated: the alignment of the two sentences.
 void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   draw_caption(
@@ -171,7 +171,7 @@ void draw_look_ahead_mask(const Snapshot& snapshot, DecodingView& view, TextureS
     mono_text(trf("step {}, input {}: {}", row + 1, col + 1, labels[static_cast<std::size_t>(col)]), skin);
     ImGui::TextUnformatted(col > row ? tr("masked: its score is set to −∞ before the softmax") : tr("visible"));
   };
-  Matrix visible(size, size);  // what is not is hidden by the options
+  Matrix visible(size, size);  // hidden cells are masked by the options
   std::ranges::fill(visible.values, 1.0F);
   const HeatmapResult result = draw_heatmap("mask", visible, static_cast<std::uint64_t>(size),
                                             ImGui::GetContentRegionAvail(), options, textures, skin);

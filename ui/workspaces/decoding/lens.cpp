@@ -15,11 +15,11 @@ namespace {
 
 using Lens = std::vector<std::vector<LensCell>>;
 
-// Rows from top to bottom: what was written, the last layer, …, the first. Columns are steps.
+// Rows from top to bottom: the output, the last layer, …, the first. Columns are steps.
 struct LensPicture {
   const Snapshot& snapshot;
   const Lens& lens;
-  std::vector<float> columns;  // where each step's column begins; one more: their end
+  std::vector<float> columns;  // left edge of each step's column, and the right edge of the last
   float row_height;
   const Skin& skin;
 
@@ -66,7 +66,7 @@ void draw_cell(Painter& paint, const LensPicture& picture, int layer, std::size_
   paint.filled_rect(low, high, fill);
   draw_text_cell(paint, low, high, text_on(fill), best.token.text, picture.skin);
   const bool agrees = best.token.id == picture.snapshot.target_out[step].id;
-  if (agrees) {  // a line under what is already what will be written
+  if (agrees) {  // underlines predictions that already equal the output
     const float y = high.y - picture.skin.px(2.5F);
     paint.line({low.x + picture.skin.px(4), y}, {high.x - picture.skin.px(4), y}, text_on(fill), picture.skin.px(1.5F));
   }
@@ -121,7 +121,7 @@ void draw_cells(const LensPicture& picture, DecodingView& view) {
   if (clicked) visit(view, picture.snapshot, static_cast<int>(*hovered));
 }
 
-// Beside the cells, which scroll.
+// Next to the cells, which scroll.
 float draw_row_names(const LensPicture& picture) {
   const Skin& skin = picture.skin;
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -138,7 +138,7 @@ float draw_row_names(const LensPicture& picture) {
 
 void follow_step(const LensPicture& picture, DecodingView& view) {
   if (ImGui::IsWindowAppearing()) view.lens_scrolled_to = -1;
-  // A window that was just opened does not know yet how far it can scroll.
+  // The scroll range of a new window is not known in its first frame.
   const bool can_scroll = ImGui::GetScrollMaxX() > 0 || picture.columns.back() <= ImGui::GetWindowWidth();
   if (view.lens_scrolled_to == view.time_step || !can_scroll) return;
   view.lens_scrolled_to = view.time_step;
@@ -149,7 +149,7 @@ void follow_step(const LensPicture& picture, DecodingView& view) {
 
 void draw_grid_of_guesses(const LensPicture& picture, DecodingView& view) {
   const float names = draw_row_names(picture);
-  const float bar = picture.skin.px(14);  // of the scroll bar
+  const float bar = picture.skin.px(14);  // thickness of the scroll bar
   const float height = picture.row_height * static_cast<float>(picture.layers() + 1) + bar;
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + names);
   ImGui::BeginChild("lens", ImVec2(0, std::min(height, ImGui::GetContentRegionAvail().y * 0.7F)), false,

@@ -1,4 +1,4 @@
-// The modes of the decoding workspace, and the pictures of one of its steps. Each fills what is left of the window.
+// The modes of the decoding workspace, and the pictures of a single step. Each fills the rest of the window.
 #pragma once
 
 #include <vector>
@@ -11,52 +11,51 @@
 
 namespace attnscope {
 
-// The output built token by token: what the decoder saw, where it looked, what it chose from (paper §3.1, §3.2.3).
+// The output token by token: the decoder's input, its attention, its candidates (paper §3.1, §3.2.3).
 void draw_steps(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin);
 
-// All that the beam search considered, as a tree: where each hypothesis went on, ended or was pruned.
+// All hypotheses that the beam search considered, as a tree: continued, finished or pruned.
 void draw_tree(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin);
 
-// Greedy, beam and samples of one model on one sentence, side by side with their scores.
+// Greedy, beam and sampled outputs of one model for one sentence, side by side with their scores.
 void draw_readings(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin);
 
-// Teacher forcing against free running: what the decoder thinks of the reference, and where it leaves it.
+// Teacher forcing against free running: the probabilities of the reference, and the first divergence from it.
 void draw_forcing(const Shown& shown, DecodingView& view, const Skin& skin);
 
-// ---- step by step
+// ---- mode "Step by step"
 
-// Where every head looked in this step, or a recurrent decoder's alignment; why there is none, where there is none.
+// The attention of every head at this step, or a recurrent decoder's alignment; a note if there is none.
 void draw_step_heads(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin);
 
-// What the look-ahead mask lets a Transformer's decoder see (paper §3.2.3).
+// The positions that the look-ahead mask lets a Transformer's decoder attend to (paper §3.2.3).
 void draw_look_ahead_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textures, const Skin& skin);
 
-// The logit lens: what each layer would already say at each step, if it were the last. `decodings` is null while they
-// are on their way. A click goes to that step.
+// The logit lens: each layer's prediction at each step if decoding stopped there. `decodings` is null until available.
+// A click goes to that step.
 void draw_lens(const Shown& shown, DecodingView& view, const Decodings* decodings, const Skin& skin);
 
-// The tree of what was steered to. A click on a row returns to that output.
+// The tree of steered outputs. A click on a row returns to that output.
 void draw_branches(const Shown& shown, DecodingView& view, const Skin& skin);
 
-// ---- what the views of all outputs at once share
+// ---- shared by the views of all outputs at once
 
-// What to show: `shown` if its decodings are there, else the last that were of the same sentence and run, so that
-// nothing flickers while those of the next look are on their way. Without any, draws a word about it and returns a null
-// snapshot.
+// Returns `shown` if its decodings are available, else the last ones of the same sentence and run, to avoid flicker
+// until the next arrive. If there are none, draws a note and returns a null snapshot.
 const Shown& settled(const Shown& shown, DecodingView& view, const Skin& skin);
 
-// Text and attention of the output that is looked at, with a button that steers the decoder along it. `shown` is
-// settled. Fills what is left of the window.
+// Text and attention of the selected output, with a button that forces it. `shown` must be settled. Fills the rest of
+// the window.
 void draw_hypothesis(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin);
 
-// ---- the workspace, every choice the decoder had (paper §3.1, §3.2.3), as the table of workspaces has it
+// ---- the workspace for the table of workspaces: every choice of the decoder (paper §3.1, §3.2.3)
 
-// What the sentence should become can be edited here.
+// The reference can be edited here.
 void draw_decoding(WorkspaceContext& context);
 
 std::span<const WorkspaceKey> decoding_keys();
 
-// In the order of DecodingMode.
+// Same order as DecodingMode.
 std::span<const WorkspaceView> decoding_modes();
 void show_mode(Views& views, std::size_t mode);
 

@@ -16,12 +16,12 @@
 namespace attnscope {
 namespace {
 
-constexpr double least_shown = 1e-12;  // beneath it there is only rounding
+constexpr double least_shown = 1e-12;  // smaller probabilities are rounding errors
 
 // Both axes logarithmic.
 struct Axes {
   PlotRange x, y;
-  ImVec2 low, high;  // of the plot's body
+  ImVec2 low, high;  // bounds of the plot's body
 
   ImVec2 at(double rank, double probability) const {
     const auto share = [](double value, const PlotRange& range) {
@@ -79,7 +79,7 @@ void draw_curve(Painter& paint, const Axes& axes, const std::vector<int>& ranks,
 }
 
 void draw_mark(Painter& paint, const Axes& axes, const RankMark& mark, Color32 color, bool ring, const Skin& skin) {
-  if (!std::isfinite(mark.probability)) return;  // a diverged model
+  if (!std::isfinite(mark.probability)) return;  // the model diverged
   const ImVec2 at = axes.at(mark.rank, mark.probability);
   if (!ring) return paint.filled_circle(at, skin.px(4), color);
   const float half = skin.px(5);
@@ -90,7 +90,7 @@ std::string rank_text(const RankMark& mark) {
   return fmt::format("{}{}", mark.exact ? "" : "≥ ", mark.rank);
 }
 
-// What the two signs stand for, with their ranks.
+// Draws the legend of the two markers, with their ranks.
 void draw_key(const Snapshot& snapshot, int step, const RankMark& written, const Skin& skin) {
   const auto index = static_cast<std::size_t>(step);
   Painter paint(skin);
@@ -145,7 +145,7 @@ RankMark rank_of_written(const Snapshot& snapshot, int step, const Decodings& de
     return {decodings.lens.back()[index].rank, probability, true};
   if (decided.chosen == 0 || decided.chosen + 1 < static_cast<int>(decided.candidates.size()))
     return {decided.chosen + 1, probability, true};
-  // The last one listed may have been added for being given.
+  // The last listed candidate may be there only because it was given.
   const std::vector<float>& ranked = decodings.ranked[index];
   const auto below = std::ranges::find_if(ranked, [&](float p) { return static_cast<double>(p) < probability; });
   const auto at = std::max<std::ptrdiff_t>(0, below - ranked.begin() - 1);

@@ -21,7 +21,7 @@ enum class Column { method, output, log_prob, length, score, bleu };
 struct ColumnText {
   const char* title;
   const char* help;
-  float width;  // at scale 1; 0: what is left
+  float width;  // at scale 1; 0: the remaining width
 };
 
 constexpr std::array columns = {
@@ -54,10 +54,10 @@ double sort_key(const Reading& reading, Column column) {
   if (column == Column::log_prob) return reading.log_prob;
   if (column == Column::length) return static_cast<double>(reading.tokens.size());
   if (column == Column::score) return reading.score;
-  return column == Column::bleu ? reading.bleu.value_or(-1) : 0;  // 0: as they come, greedy, beam, samples
+  return column == Column::bleu ? reading.bleu.value_or(-1) : 0;  // 0: original order: greedy, beam, samples
 }
 
-// Places in `readings`, as the headings say.
+// Indices into `readings`, sorted by the selected column.
 std::vector<std::size_t> sorted(const std::vector<Reading>& readings) {
   std::vector<std::size_t> order(readings.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

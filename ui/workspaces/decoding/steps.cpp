@@ -52,7 +52,7 @@ void draw_rewind(const Snapshot& snapshot, DecodingView& view, const Skin& skin)
                skin);
 }
 
-// Those that colour the pieces: over the source, or, in a language model, over the text itself.
+// The maps that color the tokens: over the source, or for a language model, over the text itself.
 const AttentionMaps& coloring_maps(const Snapshot& snapshot) {
   return snapshot.model.is_language_model() ? snapshot.decoder : snapshot.cross;
 }
@@ -65,9 +65,9 @@ int shown_layer(const DecodingView& view, const Snapshot& snapshot) {
   return shown_layer(coloring_maps(snapshot), view);
 }
 
-// ---- what the step read
+// ---- the step's input
 
-// A strip that is given four rows and scrolls when it needs more, to the piece that `reveal` counts (−1: leaves it).
+// Draws a strip of up to four rows that scrolls beyond that. Scrolls to token `reveal` (−1: does not scroll).
 TokenStripResult draw_bounded_strip(const char* id, std::span<const Token> tokens, const TokenStripOptions& options,
                                     int reveal, const Skin& skin) {
   constexpr float most_rows = 4;
@@ -86,7 +86,7 @@ TokenStripResult draw_bounded_strip(const char* id, std::span<const Token> token
   return result;
 }
 
-// The weights of the layer and head chosen, at this step; empty without attention.
+// The weights of the selected layer and head at this step; empty without attention.
 std::vector<float> step_weights(const Snapshot& snapshot, const DecodingView& view) {
   if (layer_count(snapshot) == 0) return {};
   const Matrix map = shown_map(coloring_maps(snapshot), view);
@@ -128,7 +128,7 @@ void draw_input_caption(const Snapshot& snapshot, const DecodingView& view, cons
                skin);
 }
 
-// Why there are no more steps, if the model did not end by itself.
+// The reason why decoding stopped, if the model did not generate the end token.
 void draw_limit(const Snapshot& snapshot, const Skin& skin) {
   if (!snapshot.stopped_at_limit) return;
   const WithFont font(skin.fonts.small);

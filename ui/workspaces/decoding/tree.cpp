@@ -25,7 +25,7 @@ std::vector<int> ancestors(const Tree& tree, int node) {
   return path_nodes(tree, path_ids(tree, node));
 }
 
-// The score of one output after each of its pieces.
+// The score of one output after each of its tokens.
 Series score_series(const Reading& reading, double alpha) {
   Series series;
   double total = 0;
@@ -37,7 +37,7 @@ Series score_series(const Reading& reading, double alpha) {
   return series;
 }
 
-// What is made of a snapshot once, not in every frame.
+// Computes what depends only on the snapshot, once instead of in every frame.
 void prepare(TreeView& view, const Shown& shown) {
   if (view.version == shown.version && view.has_pruned == view.with_pruned) return;
   const Decodings& decodings = *shown.snapshot->decodings;
@@ -106,7 +106,7 @@ void draw_scores(TreeView& view, const Skin& skin) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < view.scores.size(); ++i) names.push_back(i == 0 ? tr("best") : fmt::format("{}", i + 1));
   std::vector<PlotLine> lines;
-  // The best comes last: its line is on top, and its name stays where there is no room for all.
+  // The best hypothesis comes last: its line is on top, and its name remains if there is no room for all.
   for (std::size_t i = view.scores.size(); i-- > 0;)
     lines.push_back({names[i], &view.scores[i], skin.theme.series[i % skin.theme.series.size()], 0});
   PlotOptions options;

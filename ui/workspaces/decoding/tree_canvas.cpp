@@ -14,22 +14,22 @@
 namespace attnscope {
 namespace {
 
-// Nodes in sight at once: a draw list takes 65 536 corners.
+// Maximum number of visible nodes drawn with details: a draw list holds 65,536 vertices.
 constexpr int most_ornate = 200;
 constexpr int most_boxes = 700;
 
-constexpr float largest_row_pitch = 36;  // at scale 1; unless the wheel makes it larger
+constexpr float largest_row_pitch = 36;  // at scale 1; the wheel can exceed it
 
-// How the tree lies on the screen in this frame.
+// The mapping of the tree to the screen in this frame.
 struct Placement {
-  ImVec2 origin;  // of the scrolled contents
-  ImVec2 low;     // what is visible of them
+  ImVec2 origin;  // top left corner of the scrolled contents
+  ImVec2 low;     // top left corner of their visible part
   ImVec2 high;
   ImVec2 pitch;
-  float left = 0;  // before the first column
-  float head = 0;  // above the first row
-  float top = 0;   // the first row
-  float chip = 0;  // a node's width
+  float left = 0;  // margin before the first column
+  float head = 0;  // height above the first row
+  float top = 0;   // y of the first row
+  float chip = 0;  // width of a node
 
   float x(int step) const { return origin.x + left + pitch.x * static_cast<float>(step); }
   float y(float row) const { return origin.y + head + (row - top + 0.5F) * pitch.y; }
@@ -64,11 +64,11 @@ ImVec2 fitted_pitch(const TreeLayout& layout, TreeZoom zoom, ImVec2 size, const 
 
 struct NodeStyle {
   HypothesisState state = HypothesisState::kept;
-  Color32 outline = 0;  // 0: none but its fate's own
-  bool plain = false;   // without round corners and hatching
+  Color32 outline = 0;  // 0: only the outline of its fate
+  bool plain = false;   // without rounded corners and hatching
 };
 
-// Told apart without colours too: pruned ones are hatched, finished ones have a bar at their end.
+// Distinguishable without colors: pruned nodes are hatched, finished ones have a bar at their end.
 void draw_box(Painter& paint, ImVec2 low, ImVec2 high, const NodeStyle& style, const Skin& skin) {
   const Theme& theme = skin.theme;
   const float rounding = style.plain || style.state == HypothesisState::pruned ? 0 : skin.px(4);
@@ -97,7 +97,7 @@ void draw_mark(Painter& paint, ImVec2 at, float radius, const NodeStyle& style, 
                                                                    : skin.theme.text_dim;
   const ImVec2 low(at.x - radius, at.y - radius);
   const ImVec2 high(at.x + radius, at.y + radius);
-  // Where there are many, each is a few corners: the smaller ones are the pruned.
+  // With many nodes, draws squares to save vertices; those of pruned nodes are smaller.
   if (radius < skin.px(2.5F)) {
     const float half = style.state == HypothesisState::pruned ? radius * 0.6F : radius;
     return paint.filled_rect({at.x - half, at.y - half}, {at.x + half, at.y + half}, color);
@@ -108,7 +108,7 @@ void draw_mark(Painter& paint, ImVec2 at, float radius, const NodeStyle& style, 
   paint.line({low.x, high.y}, {high.x, low.y}, faded(color, 0.7F));
 }
 
-// One frame of the tree.
+// Draws one frame of the tree.
 class Canvas {
  public:
   Canvas(const std::vector<BeamNode>& tree, std::span<const int> marked, const TreeView& view, const Placement& place,
@@ -238,7 +238,7 @@ class Canvas {
       paint_.text(font, {low.x + inset + room - score_width, first}, skin_.theme.text_dim, score);
   }
 
-  // Pieces of the best hypothesis, or of the one looked at, as many as there is room for.
+  // Labels tokens of the best hypothesis, or of the selected one, as far as there is room.
   void draw_thinned_labels() {
     ImFont* font = skin_.fonts.mono_small;
     float free_from = place_.low.x;
@@ -255,7 +255,7 @@ class Canvas {
     }
   }
 
-  // Numbers of the steps, staying on top while the rest scrolls beneath them.
+  // Draws step numbers, which stay on top while the rest scrolls below them.
   void draw_steps() {
     ImFont* font = skin_.fonts.mono_small;
     float free_from = place_.low.x;
@@ -278,8 +278,8 @@ class Canvas {
   Painter paint_;
   bool boxes_ = true;  // nodes have room for text
   bool two_lines_ = true;
-  bool plain_ = false;  // there are too many of them for curves and hatching
-  int first_ = 0;       // columns in sight
+  bool plain_ = false;  // too many nodes for curves and hatching
+  int first_ = 0;       // index of the first visible column
   int last_ = -1;
 };
 
@@ -308,7 +308,7 @@ void draw_legend_entry(const LegendEntry& entry, const Skin& skin, const auto& d
 
 // ---- zoom and pan
 
-// Keeps what scrolls inside its contents, which shrink as one zooms out.
+// Clamps the scroll position to the contents, which shrink when zooming out.
 void scroll_to(ImVec2 position, ImVec2 content, ImVec2 visible) {
   ImGui::SetScrollX(clamped(position.x, 0.0F, std::max(0.0F, content.x - visible.x)));
   ImGui::SetScrollY(clamped(position.y, 0.0F, std::max(0.0F, content.y - visible.y)));
@@ -316,14 +316,14 @@ void scroll_to(ImVec2 position, ImVec2 content, ImVec2 visible) {
 
 ImVec2 zoomed_pitch(ImVec2 pitch, const Skin& skin) {
   const ImGuiIO& io = ImGui::GetIO();
-  const float wheel = io.MouseWheel != 0 ? io.MouseWheel : io.MouseWheelH;  // Shift may turn the wheel sideways
+  const float wheel = io.MouseWheel != 0 ? io.MouseWheel : io.MouseWheelH;  // Shift may make the wheel horizontal
   const float factor = std::pow(1.15F, wheel);
   if (!io.KeyCtrl) pitch.x = clamped(pitch.x * factor, 3.0F, skin.px(260));
   if (!io.KeyShift) pitch.y = clamped(pitch.y * factor, 3.0F, skin.px(60));
   return pitch;
 }
 
-// The scroll position that leaves what is under the mouse where it is.
+// The scroll position that keeps the point under the mouse in place.
 ImVec2 scroll_after_zoom(const Placement& place, ImVec2 pitch) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const float cols = (mouse.x - place.origin.x - place.left) / place.pitch.x;
@@ -370,7 +370,7 @@ Placement place_tree(const TreeView& view, ImVec2 pitch, const Skin& skin) {
   return place;
 }
 
-// A press that did not become a drag.
+// True for a press and release without a drag.
 bool clicked_in_place(bool pressed) {
   const ImGuiIO& io = ImGui::GetIO();
   return pressed && io.MouseDragMaxDistanceSqr[0] < io.MouseDragThreshold * io.MouseDragThreshold;

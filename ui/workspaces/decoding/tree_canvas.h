@@ -1,4 +1,4 @@
-// The tree of a beam search as a picture that zooms and pans.
+// The tree of a beam search as a picture with zoom and pan.
 #pragma once
 
 #include <imgui.h>
@@ -15,40 +15,39 @@
 
 namespace attnscope {
 
-// Where the nodes of a beam's tree stand: a column a step, the best hypothesis a straight line, and no two edges
-// crossing.
+// Node positions of a beam search tree: one column per step, the best hypothesis on a straight line, no crossing edges.
 struct TreeLayout {
-  std::vector<std::vector<int>> columns;  // of every step the nodes that are shown, from top to bottom
-  std::vector<float> rows;                // of every node; the best hypothesis stands in row 0, smaller ones are above
-  float top = 0;                          // the smallest row
-  float bottom = 0;                       // the largest
+  std::vector<std::vector<int>> columns;  // per step, the visible nodes from top to bottom
+  std::vector<float> rows;                // per node; the best hypothesis is in row 0, smaller rows are above
+  float top = 0;                          // smallest row
+  float bottom = 0;                       // largest row
 };
 
 TreeLayout tree_layout(const std::vector<BeamNode>& tree, bool with_pruned);
 
 enum class TreeZoom {
-  readable,  // as much as can be read; the rest is scrolled to
+  readable,  // at a readable scale; the rest is scrolled to
   whole,     // all of it
-  own,       // as the wheel left it
+  own,       // as set with the wheel
 };
 
-// What the beam's tree remembers from frame to frame.
+// State of the beam's tree that persists between frames.
 struct TreeView {
   bool with_pruned = true;
   TreeZoom zoom = TreeZoom::readable;
-  ImVec2 pitch;         // pixels from column to column and from row to row; of `own`
-  std::string text;     // whose tree it is
-  bool arrived = true;  // it is another one's: it is looked at from its beginning
+  ImVec2 pitch;         // column and row spacing in pixels; for `own`
+  std::string text;     // the sentence of the tree
+  bool arrived = true;  // a new sentence arrived: scroll to the start
 
   PlotAxis score_axis;
   PlotView score_view;
 
-  // ---- made from the snapshot shown, once
+  // ---- derived from the displayed snapshot, once
   std::uint64_t version = 0;  // Shown::version
-  bool has_pruned = false;    // with_pruned when it was made
+  bool has_pruned = false;    // value of with_pruned when it was computed
   TreeLayout layout;
   std::vector<int> best_path;  // nodes
-  std::vector<Series> scores;  // of every hypothesis of the beam, over its pieces
+  std::vector<Series> scores;  // per hypothesis of the beam, over its tokens
 };
 
 struct TreeCanvasResult {
@@ -56,16 +55,16 @@ struct TreeCanvasResult {
   int clicked = -1;
 };
 
-// `tree` is what view.layout was made of; `marked` the nodes of the hypothesis that is looked at. The wheel zooms at
-// the cursor (Shift: along the steps only, Ctrl: across only), a drag pans, a double-click shows all of it, another one
-// makes it readable again.
+// `tree` must be the source of view.layout; `marked` holds the nodes of the selected hypothesis. The wheel zooms at the
+// cursor (Shift: only along the steps, Ctrl: only across), a drag pans. A double-click shows the whole tree; another
+// one returns to a readable scale.
 TreeCanvasResult draw_tree_canvas(const std::vector<BeamNode>& tree, std::span<const int> marked, TreeView& view,
                                   ImVec2 size, const Skin& skin);
 
-// What the tree needs of a height of `most`.
+// The height that the tree needs, at most `most`.
 float tree_canvas_height(const TreeView& view, float most, const Skin& skin);
 
-// What the nodes look like, in one line.
+// Draws the legend of the nodes on one line.
 void draw_tree_legend(const Skin& skin);
 
 }  // namespace attnscope

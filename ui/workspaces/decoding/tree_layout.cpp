@@ -33,13 +33,13 @@ class Placer {
   float& row(int node) { return layout_.rows[static_cast<std::size_t>(node)]; }
   float parent_row(int node) { return at(node).parent < 0 ? 0 : row(at(node).parent); }
 
-  // Children in the order of their parents, so that edges do not cross; within a step the best come first already.
+  // Sorts children in the order of their parents, so that edges do not cross. Within a step, the best is already first.
   void order(std::vector<int>& column) {
     std::ranges::stable_sort(column, {}, [this](int node) { return parent_row(node); });
   }
 
-  // As near to their parents as there is room, from the best outwards; no further from row 0 than the fullest column
-  // needs.
+  // Places nodes as close to their parents as possible, from the best outwards. Limits the distance from row 0 to what
+  // the fullest column needs.
   void place(const std::vector<int>& column, int best) {
     const auto count = static_cast<int>(column.size());
     const auto found = std::ranges::find(column, best);
@@ -66,8 +66,8 @@ class Placer {
 
   const std::vector<BeamNode>& tree_;
   TreeLayout layout_;
-  std::vector<int> best_;  // of every step the node of the best hypothesis; −1: it has ended
-  float most_ = 0;         // nodes in a column
+  std::vector<int> best_;  // per step, the node of the best hypothesis; −1: it has ended
+  float most_ = 0;         // maximum number of nodes in a column
 };
 
 }  // namespace

@@ -11,13 +11,13 @@ int last_step(const Snapshot& snapshot) {
   return std::max(0, static_cast<int>(snapshot.decoding.size()) - 1);
 }
 
-// The ids written from the first free place to before `step`.
+// The generated IDs from the first free position to before `step`.
 std::vector<int> written_before(const Snapshot& snapshot, int step) {
   const int first = snapshot.first_output();
   return ids_of(std::span(snapshot.target_out).subspan(first, std::max(0, step - first)));
 }
 
-// Whether what is known of one output holds for the other, which is not older.
+// Returns whether results for the older output are valid for the newer one.
 bool same_output(const Snapshot& older, const Snapshot& newer) {
   return older.run == newer.run && older.step <= newer.step && older.source_text == newer.source_text &&
          older.interventions == newer.interventions && older.target_out == newer.target_out;

@@ -1,4 +1,4 @@
-// What is looked at in the decoding workspace, and what is asked of the model for it.
+// View state of the decoding workspace, and the options it requests from the model.
 #pragma once
 
 #include <string>
@@ -13,83 +13,83 @@
 
 namespace attnscope {
 
-// What is seen of the decoding: step by step, or all outputs at once.
+// One step at a time, or all outputs at once.
 enum class DecodingMode { steps, tree, readings, forcing };
 
-// What stands below the pieces, step by step.
+// The picture below the tokens, in the mode "Step by step".
 enum class StepPicture { heads, lens, mask, branches };
 
-// What the outputs side by side remember from frame to frame.
+// State of the outputs shown side by side.
 struct ReadingsView {
-  float height = 0;                         // all rows would take, in pixels
-  std::uint64_t version = 0;                // Shown::version that the following was made from
-  std::vector<std::vector<int>> differing;  // of every reading the pieces that greedy did not write
+  float height = 0;                         // of all rows, in pixels
+  std::uint64_t version = 0;                // Shown::version that the following was computed from
+  std::vector<std::vector<int>> differing;  // per reading, the tokens that differ from the greedy output
 };
 
 struct DecodingView {
   DecodingMode mode = DecodingMode::steps;
   StepPicture picture = StepPicture::heads;
-  int time_step = -1;  // of the output, 0 … T-1; −1: the first that was chosen, not given
+  int time_step = -1;  // of the output, 0 … T-1; −1: the first step after the prefix
   bool playing = false;
-  double time_step_began = 0;  // ImGui::GetTime() when it was reached; meaningful while playing
-  int layer = -1;              // whose attention is shown; -1: the last
-  int head = -1;               // -1: the mean over the layer's heads
-  int candidate = -1;          // chosen with the keyboard, to be forced next; -1: none
-  int scrolled_to = -1;        // the step a long decoder input was last scrolled to
+  double time_step_began = 0;  // ImGui::GetTime() when the step was reached; valid only while playing
+  int layer = -1;              // whose attention is shown; −1: the last
+  int head = -1;               // −1: the mean over the layer's heads
+  int candidate = -1;          // marked with the keyboard, to be forced next; −1: none
+  int scrolled_to = -1;        // the step to which a long decoder input was last scrolled
   int lens_scrolled_to = -1;
-  Branches branches;  // every output that was steered
+  Branches branches;  // all steered outputs
 
-  Shown settled;  // the newest with Snapshot::decodings: shown until those of the next look are there
+  Shown settled;  // the newest with Snapshot::decodings; shown until the next arrive
   TreeView tree;
   ReadingsView readings;
 
-  // ---- asked of the model; see Probe
+  // ---- requested from the model; see Probe
   DecodingOptions options;
-  std::string prefix;           // typed
-  int typing = 0;               // how many times the field of the prefix was entered
-  std::vector<int> prefix_ids;  // chosen after it, piece by piece
-  std::vector<int> hypothesis;  // of the beam's tree, whose attention is shown; none: of the output
+  std::string prefix;           // as typed
+  int typing = 0;               // number of times the prefix field was entered
+  std::vector<int> prefix_ids;  // selected after the typed prefix, token by token
+  std::vector<int> hypothesis;  // of the beam's tree, whose attention is shown; empty: the output
 };
 
 inline constexpr double seconds_per_step = 0.65;
 
-// Brings the step into what the snapshot has.
+// Clamps the step to the snapshot and goes there.
 void go_to(DecodingView& view, const Snapshot& snapshot, int step);
 
-// As go_to, by a click: what plays stops there.
+// Like go_to, but after a click: stops playing.
 void visit(DecodingView& view, const Snapshot& snapshot, int step);
 
-// Moves by `steps`, stopping at either end; ends the playing.
+// Moves by `steps`, clamped to either end; stops playing.
 void move_step(DecodingView& view, const Snapshot& snapshot, int steps);
 
-// Plays from the present step (from the first that was chosen when at the last), or stops.
+// Starts playing at the present step (at the first free step if at the last), or stops.
 void toggle_play(DecodingView& view, const Snapshot& snapshot, double now);
 
-// Goes on when the present step has been seen for long enough; while playing.
+// While playing: advances when the present step has been shown long enough.
 void advance(DecodingView& view, const Snapshot& snapshot, double now);
 
-// ---- steering: what the output has to begin with
+// ---- steering: the forced prefix of the output
 
-// These pieces, and from there on free.
+// Forces these tokens; decoding is free from there on.
 void steer(DecodingView& view, std::vector<int> ids);
 
-// The output up to `step` as it is, then that piece. Nothing inside a prompt, which was typed.
+// Forces the output up to `step`, then that token. Does nothing inside a prompt, which was typed.
 void force(DecodingView& view, const Snapshot& snapshot, int step, int id);
 
-// The output before `step` as it is, from there on free.
+// Forces the output before `step`; decoding is free from there on.
 void rewind_to(DecodingView& view, const Snapshot& snapshot, int step);
 
-// All of it free.
+// Clears the prefix: decoding is free.
 void let_go(DecodingView& view);
 
-// Marks the next candidate of the step, or the one before; before the first: none.
+// Marks the next or previous candidate of the step; before the first: none.
 void move_candidate(DecodingView& view, const Snapshot& snapshot, int by);
 
-// Forces the marked candidate; false when none is marked.
+// Forces the marked candidate; returns false if none is marked.
 bool force_candidate(DecodingView& view, const Snapshot& snapshot);
 
-// What was found out about the output shown. While a newer look's decodings are on their way, those of the one before
-// if it wrote the same, so that nothing flickers; else null.
+// The decodings of the output on display. Until those of a newer snapshot arrive, returns the previous ones if the
+// output is the same, to avoid flicker; else null.
 const Decodings* decodings_of(const Shown& shown, DecodingView& view);
 
 }  // namespace attnscope

@@ -10,9 +10,9 @@
 namespace attnscope {
 namespace {
 
-constexpr double mostly = 0.9;  // of its occurrences on one side: of that language
+constexpr double mostly = 0.9;  // fraction of occurrences on one side that determines the language
 
-// Which line of the legend a piece belongs to; −1: not told.
+// The index of a token's legend entry; −1: none.
 int key_of(const TokenFacts& facts, TokenColor by) {
   switch (by) {
     case TokenColor::frequency:
@@ -39,7 +39,7 @@ double log_of(std::int64_t count) {
 }  // namespace
 
 Color32 frequency_color(double share, const Theme& theme) {
-  // The frequent ones stand out from the background.
+  // Frequent tokens contrast with the background.
   const double t = theme.name == ThemeName::dark ? 0.25 + 0.75 * share : 0.9 - 0.85 * share;
   return map_color(ColorMap::viridis, static_cast<float>(t));
 }
@@ -64,7 +64,7 @@ std::vector<Color32> token_colors(const Vocabulary& vocabulary, TokenColor by, c
   for (std::size_t id = 0; id < count; ++id) {
     const int key = key_of(vocabulary.facts[id], by);
     if (key >= 0) colors[id] = keys[static_cast<std::size_t>(key)].color;
-    // What is told stands out from what is not.
+    // Known values contrast with unknown ones.
     else
       colors[id] = faded(theme.text_dim, 0.35F);
   }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr float farthest = 2;
 
-// What the same words are from each other as rows of the identity matrix.
+// Pairwise distances of the same words as one-hot vectors.
 Matrix one_hot_distances(int count) {
   Matrix distances(count, count);
   for (int row = 0; row < count; ++row)
@@ -35,7 +35,7 @@ HeatmapOptions options_of(const std::vector<std::string>& words) {
   return options;
 }
 
-// How far any two pieces are from each other: learned ones spread, one-hot ones are all as far.
+// Distances of all pairs of tokens: learned ones vary, one-hot ones are all equal.
 void draw_histogram(const EmbeddingMap& map, float height, const Skin& skin) {
   bold_text(tr("Distances"), skin);
   ImGui::SameLine(0, skin.px(8));
@@ -100,7 +100,7 @@ void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore
   for (const int id : inspection.apart_ids) words.push_back(name_of(*inspection.vocabulary, id));
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(20), width = std::floor((room.x - gap) / 2);
-  // As high as the maps can use, with the histogram beneath them.
+  // The height that the maps can use, with the histogram below them.
   const float height = std::max(skin.px(120), std::min(width + skin.px(30), room.y - skin.px(150)));
   const std::string others = trf("{}, its nearest tokens, and frequent words far from it", words.front());
   const HeatmapOptions options = options_of(words);

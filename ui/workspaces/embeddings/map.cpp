@@ -19,7 +19,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t most_marked = 60;  // of what a search found
+constexpr std::size_t most_marked = 60;  // of the search results
 
 constexpr std::array<ChoiceText<TokenColor>, 5> color_choices = {{
     {TokenColor::frequency, mark("frequency"),
@@ -35,7 +35,7 @@ constexpr std::array<ChoiceText<TokenColor>, 5> color_choices = {{
 
 // ---- the controls above the map
 
-// With the words before it; the next one stands beside it.
+// Draws the label of a control; the control goes next to it.
 void begin_control(const char* words, const char* help, float width, const Skin& skin) {
   const float whole = ImGui::CalcTextSize(words).x + skin.px(6) + skin.px(width);
   next_in_row(whole, skin.px(12));
@@ -142,7 +142,7 @@ double variance(const std::vector<ImVec2>& points, float ImVec2::*axis) {
   return squares / count - sum / count * sum / count;
 }
 
-// Of the whole variance, what lies along each axis as it is drawn: turned, an axis is no longer the principal one.
+// The fraction of the total variance along each drawn axis. After rotation, an axis is no longer a principal component.
 std::array<double, 2> shares(const EmbeddingMap& map, const std::vector<ImVec2>& points) {
   const double x = variance(points, &ImVec2::x), y = variance(points, &ImVec2::y);
   double both = 0;
@@ -166,7 +166,7 @@ void draw_arrow(Painter& paint, ImVec2 from, ImVec2 to, Color32 color, const Ski
                skin.px(2));
 }
 
-// a → b, and c → the answer: alike when the analogy holds.
+// a → b, and c → the answer: parallel if the analogy holds.
 void draw_analogy(Painter& paint, const ScatterFrame& frame, const EmbeddingResult& inspection,
                   std::span<const ImVec2> points, const Skin& skin) {
   const auto& [a, b, c] = inspection.analogy;
@@ -227,7 +227,7 @@ void push_unique(std::vector<int>& list, int id) {
   if (id >= 0 && std::ranges::find(list, id) == list.end()) list.push_back(id);
 }
 
-// The chosen piece, the analogy with its answer, and what the search found.
+// The selected token, the analogy with its answer, and the search results.
 std::vector<int> marked_tokens(const EmbeddingsView& view) {
   const EmbeddingResult& inspection = *view.inspection;
   std::vector<int> marked;

@@ -1,4 +1,4 @@
-// What is seen of the embeddings: a view each, and the controls above them.
+// The views of the embeddings workspace, and the controls above them.
 #pragma once
 
 #include <optional>
@@ -19,34 +19,33 @@ void ask_for_embeddings(const Views& views, Probe& probe);
 std::optional<WorkspaceNumbers> embedding_numbers(const Views& views);
 bool is_moving(const Views& views);
 
-// ---- a view each; the look is there
+// ---- one function per view; they require a snapshot
 void draw_embedding_map(WorkspaceContext& context, EmbeddingsView& view);
 void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore& textures, const Skin& skin);
 void draw_senses(WorkspaceContext& context, EmbeddingsView& view);
 
-// ---- beside the map
-// The chosen piece with its neighbours, now and earlier; analogies; distances.
+// ---- the column next to the map: the selected token with its neighbors, now and earlier; analogies; distances
 void draw_embedding_side(EmbeddingsView& view, const Skin& skin);
 
-// ---- colours of the pieces
+// ---- colors of the tokens
 
 struct ColorKey {  // a line of the legend
   Color32 color = 0;
   std::string name;
 };
 
-// One a piece.
+// One color per token.
 std::vector<Color32> token_colors(const Vocabulary& vocabulary, TokenColor by, const Theme& theme);
-// Of frequency: none, it is a gradient from rare to frequent.
+// Empty for frequency, which is a gradient from rare to frequent.
 std::vector<ColorKey> color_keys(TokenColor by, const Theme& theme);
-// Whether the corpus tells that.
+// Returns whether the corpus provides that property.
 bool is_known(const Vocabulary& vocabulary, TokenColor by);
 Color32 frequency_color(double share, const Theme& theme);
 
-// What is known of a piece, a line each.
+// Known facts about a token, one per line.
 std::string facts_text(const EmbeddingResult& inspection, int id);
 
-// "2nd of 1 999"… the wording of a cosine: formula and number.
+// The explanation of a cosine: formula, number, and facts about the token.
 std::string cosine_text(const EmbeddingResult& inspection, int id, float cosine);
 
 }  // namespace attnscope

@@ -25,7 +25,7 @@ void inspect(SensesView& view, const std::string& word) {
   view.typed = view.word = word;
 }
 
-// The word, to be typed, and those that the corpus knows to have several senses.
+// A field for the word, and the words with several senses in the corpus.
 void draw_word(SensesView& view, bool& searching, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
   quiet_words(tr("word"),
@@ -76,7 +76,7 @@ void occurrence_tooltip(const SenseResult& inspection, const Occurrence& occurre
   ImGui::PopTextWrapPos();
 }
 
-// A line over the picture: how far the groups are apart, as a number and a bar.
+// A line above the picture: the separation of the groups, as number and bar.
 void draw_separation(const SenseLayer& layer, float width, const Skin& skin) {
   bold_text(shortened(skin.fonts.bold, layer.name, width), skin);
   const std::string number = number_text(static_cast<double>(layer.separation), 3);
@@ -121,7 +121,7 @@ int draw_layer(const SenseResult& inspection, std::size_t at, SensesView& view, 
   return hovered;
 }
 
-// As many beside one another as have room.
+// Draws as many layers side by side as fit.
 void draw_layers(const SenseResult& inspection, SensesView& view, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const int count = static_cast<int>(inspection.layers.size());

@@ -16,9 +16,9 @@
 namespace attnscope {
 namespace {
 
-// ---- lists of pieces
+// ---- lists of tokens
 
-// A line: how near, as number and bar, and the piece, which can be clicked.
+// One line: the cosine as number and bar, and the token, which can be clicked.
 void draw_neighbour(const EmbeddingResult& inspection, const Neighbour& neighbour, int rank, EmbeddingsView& view,
                     const Skin& skin) {
   const WithFont mono(skin.fonts.mono);
@@ -50,7 +50,7 @@ void draw_list(const EmbeddingResult& inspection, std::span<const Neighbour> lis
   for (const Neighbour& neighbour : list) draw_neighbour(inspection, neighbour, rank++, view, skin);
 }
 
-// ---- the chosen piece
+// ---- the selected token
 
 void draw_earlier_choice(const EmbeddingResult& inspection, EmbeddingsView& view, const Skin& skin) {
   ImGui::SetNextItemWidth(-1);

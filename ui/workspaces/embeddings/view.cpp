@@ -32,7 +32,7 @@ bool is_word(const std::string& token) {
   return token.starts_with(word_mark) && token.size() > word_mark.size() + 1;
 }
 
-// Words before parts of words, the frequent ones first.
+// Words before subwords, frequent ones first.
 std::vector<int> by_importance(const Vocabulary& vocabulary) {
   std::vector<int> ids;
   for (int id = 0; id < static_cast<int>(vocabulary.tokens.size()); ++id) ids.push_back(id);
@@ -46,7 +46,7 @@ std::vector<int> by_importance(const Vocabulary& vocabulary) {
   return ids;
 }
 
-// What a first glance should show: the king and his kind, where the vocabulary has them.
+// Selects the initial example: "king" and related words, if the vocabulary has them.
 void begin(EmbeddingsView& view) {
   view.begun = true;
   const Vocabulary& vocabulary = *view.inspection->vocabulary;
@@ -107,7 +107,7 @@ void MovingPoints::advance(double time) {
 }
 
 void take_inspection(EmbeddingsView& view, const Snapshot* live, double time) {
-  if (live && live->run != view.run) {  // pieces are others; what was typed stays
+  if (live && live->run != view.run) {  // token IDs change with the run; typed text is retained
     view.run = live->run;
     view.inspection.reset();
     view.map.reset();

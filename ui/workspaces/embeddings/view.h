@@ -1,4 +1,4 @@
-// What is looked at in the embeddings workspace, and what is asked of the model for it.
+// View state of the embeddings workspace, and its questions to the model.
 #pragma once
 
 #include <imgui.h>
@@ -21,16 +21,16 @@ namespace attnscope {
 
 enum class EmbeddingsMode { map, senses, distances };
 
-// What the pieces are coloured by.
+// The property that colors the tokens.
 enum class TokenColor { frequency, language, kind, gender, number };
 
-// Points on their way from where they stood to where they belong.
+// Points animated from their old to their new positions.
 struct MovingPoints {
   std::vector<ImVec2> from, to, now;
-  double began = -1;  // ImGui::GetTime(); negative: they stand
+  double began = -1;  // ImGui::GetTime(); negative: not moving
 
-  // Where as many stand already they go there, turned so that they go the shortest way (orthogonal Procrustes); else
-  // they are there at once.
+  // Animates to the new points, rotated for the shortest motion (orthogonal Procrustes), if there are equally many;
+  // otherwise jumps.
   void go_to(const Matrix& points, double time);
   void advance(double time);
   bool are_moving() const { return began >= 0; }
@@ -39,10 +39,10 @@ struct MovingPoints {
 struct SensesView {
   std::string word = "it";
   std::string typed = "it";
-  std::shared_ptr<const SenseResult> inspection;  // the newest
+  std::shared_ptr<const SenseResult> inspection;  // the newest result
   std::vector<MovingPoints> layers;
   std::vector<ScatterView> scatters;
-  int pointed = -1;  // occurrence, in all layers
+  int pointed = -1;  // index of the occurrence, in all layers
 };
 
 struct EmbeddingsView {
@@ -50,23 +50,23 @@ struct EmbeddingsView {
   EmbeddingsWanted wanted;
   TokenColor color = TokenColor::frequency;
   std::string search;
-  bool searching = false;  // the field is to be given the keyboard
-  int slot = -1;           // of the analogy, which the next piece clicked fills; −1: clicks choose
-  bool begun = false;      // a first piece was chosen
+  bool searching = false;  // request: focus the search field
+  int slot = -1;           // the analogy's slot that the next clicked token fills; −1: clicks select
+  bool begun = false;      // an initial token was selected
 
-  // ---- what was answered
-  std::uint64_t run = 0;  // of all below
+  // ---- results
+  std::uint64_t run = 0;  // of everything below
   std::shared_ptr<const EmbeddingResult> inspection;
-  std::shared_ptr<const EmbeddingMap> map;  // that the points below were made from
+  std::shared_ptr<const EmbeddingMap> map;  // the map that the points below were computed from
   MovingPoints points;
   ScatterView scatter;
-  std::vector<Color32> colors;  // one a piece, of these pieces, by that and in that theme
+  std::vector<Color32> colors;  // one per token; cached for these tokens, this property and this theme
   std::shared_ptr<const Vocabulary> colored;
   TokenColor colored_by = TokenColor::frequency;
   ThemeName colored_in = ThemeName::dark;
-  std::vector<int> important;  // pieces, those that are labelled first before the others
+  std::vector<int> important;  // tokens in order of labeling priority
   std::vector<int> matches;    // of the search
-  std::string matched;         // the search that they are of
+  std::string matched;         // the search text that they match
   std::uint64_t apart_version = 0;
 
   // ---- t-SNE
@@ -74,27 +74,27 @@ struct EmbeddingsView {
   float perplexity = 30;
   std::optional<TsneMap> tsne;
   std::uint64_t tsne_run = 0;
-  std::vector<ImVec2> tsne_points;  // by piece; no number where the map has none
+  std::vector<ImVec2> tsne_points;  // by token; NaN where the map has none
   ScatterView tsne_scatter;
 
   SensesView senses;
 };
 
-// Takes what the newest look has of all this, if anything.
+// Stores what the newest snapshot contains of these results.
 void take_inspection(EmbeddingsView& view, const Snapshot* live, double time);
 
 void take_tsne(EmbeddingsView& view, const TsneMap& map, std::uint64_t run);
 
-// The neighbours of that piece are wanted; −1: of none.
+// Requests the neighbors of that token; −1: none.
 void choose_token(EmbeddingsView& view, int id);
 
-// A click on a piece: fills the analogy's next place, or chooses it.
+// A click on a token: fills the analogy's next slot, or selects the token.
 void click_token(EmbeddingsView& view, int id);
 
-// token_name
+// Display name; see token_name.
 std::string name_of(const Vocabulary& vocabulary, int id);
 
-// Pieces that have the text in them, those that begin with it first.
+// Tokens that contain the text, those that start with it first.
 std::vector<int> matching(const Vocabulary& vocabulary, const std::string& text);
 
 }  // namespace attnscope

@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// One cell of one matrix, and what it was made of.
+// One cell of one matrix, and the operands it is computed from.
 struct CellText {
   const DataFlow& flow;
   const FlowMatrix& matrix;
@@ -26,7 +26,7 @@ struct CellText {
   bool has(std::size_t index) const { return index < matrix.operands.size(); }
   float value() const { return matrix.values.at(row, col); }
   std::string end() const { return "= " + short_number(value()); }
-  // Of operand `index` at this cell.
+  // Operand `index` at the same cell.
   float same(std::size_t index) const { return operand(index).values.at(row, col); }
 };
 
@@ -74,7 +74,7 @@ std::string moment_text(const CellText& cell) {
   return fmt::format(fmt::runtime(formula), cell.operand(0).values.cols, cell.value());
 }
 
-// Of a column of the pieces' vectors, with padding behind them or not.
+// Describes a column of the tokens' vectors, with or without padding after them.
 std::string spread_text(const CellText& cell) {
   const Matrix& x = cell.operand(cell.row < 2 ? 0 : 1).values;
   const char* formula = cell.row % 2 == 0 ? "Σ x[{0}] ÷ {1}" : "√(Σ (x[{0}] − μ)² ÷ {1} + 10⁻⁵)";
@@ -128,7 +128,7 @@ std::string by_distance_text(const CellText& cell) {
   return text + "\n" + cell.end();
 }
 
-// One that needs no more than the cells in the same place.
+// For operations that use only the cells at the same position.
 std::string elementwise_text(const CellText& cell) {
   const std::string a = short_number(cell.same(0));
   switch (cell.matrix.op) {

@@ -65,14 +65,14 @@ void refresh(BatchView& view, const std::shared_ptr<const BatchInspection>& batc
   view.smoothed_id = -1;
 }
 
-// ---- the pieces, a row a pair
+// ---- the tokens, one row per pair
 
 class Pieces {
  public:
   Pieces(const BatchSide& side, BatchView& view, bool target, const Skin& skin)
       : side_(side), view_(view), target_(target), skin_(skin) {}
 
-  // And the chosen row as it is read: its cells have room for few letters.
+  // Also draws the selected row as running text, because its cells have room for only a few letters.
   void draw_heading(const char* title, const char* letters, const char* help) const {
     draw_caption(title, trf("{} = {}×{}, {:.1f} % padding", letters, side_.rows, side_.cols, 100 * share_of(side_)),
                  help, skin_);
@@ -120,7 +120,7 @@ class Pieces {
     const float end = at.x + cell.x * static_cast<float>(side_.cols);
     if (row == view_.row) paint.filled_rect(at, {end, at.y + cell.y}, faded(skin_.theme.accent, 0.2F));
     ImFont* font = skin_.fonts.mono_small;
-    const float room = std::max(cell.x - skin_.px(4), text_size(font, "m").x);  // letters of two cells stand apart
+    const float room = std::max(cell.x - skin_.px(4), text_size(font, "m").x);  // gap between the letters of two cells
     const int length = side_.length(row);
     for (int col = 0; col < length; ++col) {
       const float x = at.x + cell.x * static_cast<float>(col);
@@ -145,14 +145,14 @@ class Pieces {
   const Skin& skin_;
 };
 
-// ---- what may be seen of one row
+// ---- the masks of one row
 
 struct MaskText {
   const char* name;
   const char* help;
 };
 
-// In the order of BatchMask.
+// Same order as BatchMask.
 constexpr std::array mask_texts = {
     MaskText{mark("encoder"), mark("Self-attention of the source: no query sees padding.")},
     MaskText{mark("decoder"),
@@ -260,7 +260,7 @@ void draw_masks(const BatchInspection& batch, BatchView& view, TextureStore& tex
   mask.draw_legend();
 }
 
-// ---- how much is padding
+// ---- fraction of padding
 
 void draw_share(const char* name, double share, Color32 color, const Skin& skin) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -336,7 +336,7 @@ void draw_smoothing(const BatchInspection& batch, BatchView& view, const Skin& s
 
 // ---- dropout
 
-// The pieces of the first row, once for each head of a matrix that has them below one another.
+// The tokens of the first row, repeated for each head if the matrix stacks heads.
 std::vector<std::string> dropout_rows(const BatchInspection& batch, const DropoutPlace& place) {
   const BatchSide& side = place.of_target ? batch.target_in : batch.source;
   const int length = side.length(0);
@@ -372,7 +372,7 @@ void choose_dropout(const BatchInspection& batch, BatchView& view) {
   ImGui::EndCombo();
 }
 
-// What is multiplied in that cell, in words.
+// Names what is multiplied in that cell.
 std::string dropout_cell(const DropoutPlace& place, const std::vector<std::string>& rows,
                          const std::vector<std::string>& columns, int row, int col) {
   const std::string& token = rows[static_cast<std::size_t>(row)];
@@ -418,7 +418,7 @@ void draw_dropout(const BatchInspection& batch, BatchView& view, TextureStore& t
   draw_heatmap("kept", batch.kept, view.version, {ImGui::GetContentRegionAvail().x, height}, options, textures, skin);
 }
 
-// ---- the whole
+// ---- everything
 
 void draw_parts(const BatchInspection& batch, FlowView& view, const Skin& skin) {
   dim_text(trf("batch of step {}", grouped(batch.step)), skin);
@@ -433,13 +433,14 @@ void draw_parts(const BatchInspection& batch, FlowView& view, const Skin& skin) 
   end_choices();
 }
 
-// At the other positions the decoder goes on from what it writes, which is known in the update alone.
+// With scheduled sampling, the decoder's input at other positions is its own output, which is known only during the
+// step.
 std::string input_title(const BatchInspection& batch) {
   if (batch.teacher_forcing >= 1) return tr("Decoder input");
   return trf("Decoder input, reference token at {:.0f} % of the positions", 100 * batch.teacher_forcing);
 }
 
-// A window for each; they scroll together, so that the same pairs stand in all.
+// One window per side; they scroll together, so that the same pairs are visible in all.
 void draw_sides(const BatchInspection& batch, BatchView& view, const Skin& skin) {
   struct Side {
     const BatchSide& tokens;
@@ -506,7 +507,7 @@ Matrix batch_mask(const BatchInspection& batch, BatchMask mask, int row) {
     for (int key = 0; key < cells.cols; ++key) {
       const int ahead = mask == BatchMask::decoder && key > query ? mask_ahead : 0;
       const int padding = keys.is_padding(row, key) ? mask_padding : 0;
-      // The decoder's own padding is not masked: it stands behind all that counts.
+      // The decoder's padding is not masked: it comes after all positions that count.
       cells.at(query, key) = static_cast<float>(mask == BatchMask::decoder && ahead == 0 ? 0 : ahead + padding);
     }
   }

@@ -20,8 +20,8 @@ namespace {
 // Lengths at scale 1.
 constexpr float least_box = 17, largest_box = 34;
 constexpr float least_arrow = 15, largest_arrow = 34;
-constexpr float lane = 14;    // beside the boxes: what goes around a sublayer
-constexpr float gutter = 22;  // between the columns: the memory
+constexpr float lane = 14;    // next to the boxes, for the residual connection
+constexpr float gutter = 22;  // between the columns, for the memory
 
 struct Place {
   const ArchitectureBox* box;
@@ -32,15 +32,15 @@ struct Place {
 struct ColumnPlace {
   const ArchitectureColumn* column;
   bool decoder = false;
-  bool mirrored = false;      // the right one of two: its way runs along the right edge
+  bool mirrored = false;      // the right one of two: its residual connections are along the right edge
   float left = 0, width = 0;  // of the boxes
-  float line = 0;             // x of the way through them
-  float lane = 0;             // x of the way around a sublayer
-  float bottom = 0;           // of the lowest box
+  float line = 0;             // x of the main path
+  float lane = 0;             // x of the residual connections
+  float bottom = 0;           // bottom of the lowest box
   std::vector<Place> boxes;
 };
 
-// What is drawn, and with what.
+// The drawing and its shared state.
 class Diagram {
  public:
   Diagram(const Snapshot& snapshot, FlowView& view, const Skin& skin)
@@ -73,7 +73,7 @@ class Diagram {
     return snapshot_.data_flow ? std::span<const FlowParameter>(snapshot_.data_flow->parameters)
                                : std::span<const FlowParameter>();
   }
-  // In the chosen layer, or in the last of a column that has fewer.
+  // For the selected layer, or the last layer of a column that has fewer.
   std::int64_t own_parameters_of(const ArchitectureBox& box) const {
     const auto layers = static_cast<int>(plan_.column(box.box.decoder).layers);
     return parameters_of(box, clamped(view_.layer, 0, layers - 1), parameters());
@@ -98,7 +98,7 @@ void Diagram::draw(ImVec2 size) {
   const float words = font_size(skin_.fonts.small);
   const float top = skin_.px(6);
   const float foot = words + skin_.px(8);
-  // Boxes and arrows share the height: as many arrows as boxes, and one more at each end.
+  // Boxes and arrows share the height: as many arrows as boxes, plus one at each end.
   const float room = size.y - top - foot;
   const float share = room / (count * (largest_box + largest_arrow) + largest_arrow);
   box_ = clamped(share * largest_box, skin_.px(least_box), skin_.px(largest_box));
@@ -163,7 +163,7 @@ std::string Diagram::count_text(const ArchitectureBox& box) const {
   if (parameters().empty()) return "";
   const std::int64_t own = own_parameters_of(box);
   if (own > 0) return grouped(own);
-  if (box.beside) return box.out;  // what it tells, where nothing is learned
+  if (box.beside) return box.out;  // its output, if it has no parameters
   return shared_parameters_of(box, parameters()) > 0 ? tr("shared") : "0";
 }
 
@@ -196,7 +196,7 @@ void Diagram::plus(ImVec2 at) {
   paint_.line({at.x, at.y - r * 0.6F}, {at.x, at.y + r * 0.6F}, skin_.theme.text, skin_.px(1));
 }
 
-// Beside an arrow, on the inner side; without the numbers where there is no room for them.
+// Next to an arrow, on the inner side; omits the numbers if there is no room.
 void Diagram::label(const ColumnPlace& column, float y, const std::string& letters) {
   ImFont* font = skin_.fonts.small;
   const std::string whole = shape(letters);
@@ -215,7 +215,7 @@ void Diagram::draw_column(ColumnPlace& column) {
   for (const Place& place : column.boxes) draw_box(place);
 }
 
-// Around what every layer has.
+// Draws the frame around the layer that is repeated.
 void Diagram::draw_frame(const ColumnPlace& column) {
   const auto is_repeated = [](const Place& place) { return place.box->repeated; };
   const auto first = std::ranges::find_if(column.boxes, is_repeated);
@@ -235,14 +235,14 @@ void Diagram::draw_frame(const ColumnPlace& column) {
   paint_.text(skin_.fonts.small, at, skin_.theme.text, text);
 }
 
-// From the pieces at the bottom through the boxes, with what is handed on beside each arrow.
+// Draws the path from the tokens at the bottom through the boxes, with the tensor shape next to each arrow.
 void Diagram::draw_way(const ColumnPlace& column) {
   float y = column.bottom + arrow_;
   std::string letters = column.column->input;
   const auto end = column.boxes.size();
   for (std::size_t i = 0; i < end; ++i) {
     const Place& place = column.boxes[i];
-    if (place.box->beside) continue;  // the way passes it
+    if (place.box->beside) continue;  // not on the main path
     const bool begins = i == 0 && letters.empty();
     const ImVec2 to{column.line, place.high.y};
     if (!begins) {
@@ -255,7 +255,7 @@ void Diagram::draw_way(const ColumnPlace& column) {
   }
   arrow({column.line, y}, {column.line, y - arrow_});
   label(column, y - arrow_ / 2, letters);
-  if (column.column->input.empty()) return;  // all that it is given comes from the encoder
+  if (column.column->input.empty()) return;  // all its input comes from the encoder
   const char* what = snapshot_.model.is_language_model() ? tr("text")
                      : column.decoder                    ? tr("output so far")
                                                          : tr("source");
@@ -265,7 +265,7 @@ void Diagram::draw_way(const ColumnPlace& column) {
   paint_.text(skin_.fonts.small, {left, column.bottom + arrow_ + skin_.px(1)}, skin_.theme.text, ids);
 }
 
-// Added to the way, or told to the box above.
+// A box next to the main path, added to it or passed to the box above.
 void Diagram::draw_beside(const ColumnPlace& column, std::size_t index) {
   const Place& place = column.boxes[index];
   if (!place.box->repeated) {
@@ -275,12 +275,12 @@ void Diagram::draw_beside(const ColumnPlace& column, std::size_t index) {
     plus(at);
     return;
   }
-  const float edge = skin_.px(14);  // the shape beside the way ends before it
+  const float edge = skin_.px(14);  // the label next to the path ends before it
   const float x = column.mirrored ? place.low.x + edge : place.high.x - edge;
   arrow({x, place.low.y}, {x, place.low.y - arrow_});
 }
 
-// Around the sublayer: to the norm above it, or, where the norm stands before it, to a sum.
+// Draws the residual connection around the sublayer: to the norm above it, or for pre-norm, to a sum.
 void Diagram::draw_residual(const ColumnPlace& column, std::size_t index) {
   const bool pre = is_pre();
   const Place& own = column.boxes[index];
@@ -349,7 +349,7 @@ void Diagram::draw_box(const Place& place) {
   const ImVec2 number = text_size(small, count);
   const float y = place.middle();
   const float room = size.x - 2 * pad;
-  // The words come first where nothing is learned.
+  // Text takes precedence if there are no parameters.
   const bool words_alone = box.beside && text_size(small, tr(box.title)).x > room - number.x - pad;
   const float title_room = words_alone ? room : std::max(skin_.px(40), room - number.x - pad);
   ImFont* font = text_size(skin_.fonts.ui, tr(box.title)).x <= title_room ? skin_.fonts.ui : small;

@@ -31,13 +31,13 @@ static_assert(modes.size() == static_cast<std::size_t>(FlowMode::spread) + 1);
 
 // ---- the keys
 
-// Null: there is nothing to move in.
+// Null: nothing to move in.
 const Snapshot* walked(const WorkspaceContext& context) {
   return context.maps.complete.snapshot.get();
 }
 
-// Of the picture the next box; of the soft database another attention, or one row more or less that is added up; of the
-// batch another row or position; of the tensors another one or another step.
+// Moves the selection of the open view: the next box of the architecture; another attention, or one more or fewer
+// summed row of the soft database; another row or position of the batch; another tensor or step.
 template <int up, int columns>
 void go_to(WorkspaceContext& context) {
   const Snapshot* snapshot = walked(context);
@@ -63,7 +63,7 @@ void go_to_token(WorkspaceContext& context) {
 template <int by>
 void go_to_layer(WorkspaceContext& context) {
   FlowView& view = context.views.of<FlowView>();
-  view.layer = std::max(0, view.layer + by);  // brought to what there is when drawn
+  view.layer = std::max(0, view.layer + by);  // clamped when drawn
 }
 
 template <int by>
@@ -182,7 +182,7 @@ void draw_flow(WorkspaceContext& context) {
   draw_modes(view, skin);
   view.mode == FlowMode::architecture ? draw_summary(*shown.snapshot, skin) : end_choices();
   ImGui::BeginChild("mode", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
-  // In the order of FlowMode; the last is asked for by itself.
+  // Same order as FlowMode; the last one has its own requests.
   constexpr std::array draws = {draw_architecture, draw_lookup, draw_batch};
   static_assert(draws.size() + 1 == modes.size());
   if (view.mode == FlowMode::spread) {

@@ -1,5 +1,5 @@
-// The model from text to probabilities, on one page: the architecture as the paper's figure 1 has it, and what goes
-// through each of its boxes.
+// The model from text to probabilities on one page: the architecture as in the paper's figure 1, and the tensors in
+// each of its boxes.
 #pragma once
 
 #include <cstdint>
@@ -13,64 +13,65 @@
 
 namespace attnscope {
 
-// ---- the views; each fills what is left of the window
+// ---- the views; each fills the rest of the window
 
 void draw_architecture(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin);
 
-// One query against all keys: the match, its weight, and the values adding up (paper §3.2).
+// One query against all keys: the scores, the weights, and the weighted sum of values (paper §3.2).
 void draw_lookup(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin);
 
-// The next batch as the trainer sees it: pieces, padding, masks, smoothed targets, dropout.
+// The next batch as the trainer sees it: tokens, padding, masks, smoothed targets, dropout.
 void draw_batch(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin);
 
-// A word and the numbers from 1 to `count` in the row of choices.
+// Draws a word and the numbers from 1 to `count` in the row of choices.
 void draw_numbers(const char* word, int count, int& chosen, const char* help, const Skin& skin);
 inline constexpr const char* layer_help = mark("Enter, Backspace: next layer, previous layer.");
 inline constexpr const char* head_help = mark("Home, End: previous head, next head.");
 
-// Where no number is one.
+// Shown if all numbers are NaN.
 inline constexpr const char* diverged_note = mark(
     "Every value is NaN: the weights diverged. Open an earlier checkpoint, or Reset and train with a smaller learning "
     "rate.");
 
 // ---- parts of the view "Architecture"
 
-// The boxes, from the bottom to the top, with what goes along the arrows; a click chooses one. Fills `size`.
+// Draws the boxes from bottom to top, with tensor shapes along the arrows; a click selects a box. Fills `size`.
 void draw_diagram(const Snapshot& snapshot, FlowView& view, ImVec2 size, const Skin& skin);
 
-// The matrices of the chosen box. Fills what is left of the window.
+// Draws the matrices of the selected box. Fills the rest of the window.
 void draw_tensors(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin);
 
-// How one number of a box came about, ending with "= its value".
+// Shows how one number of a box was computed, ending with "= its value".
 std::string flow_arithmetic(const DataFlow& flow, int matrix, int row, int col);
 
-// The table of the view "Soft database" as it was drawn last.
+// The table of the view "Soft database" as last drawn.
 std::optional<WorkspaceNumbers> lookup_numbers(const LookupView& view);
 
 // ---- parts of the view "Batch"
 
-// What the loss compares a position with (paper §5.4, in PyTorch's form): the right piece, and every other one.
+// The target distribution of a position (paper §5.4, as in PyTorch): probability of the correct token, and of every
+// other one.
 struct SmoothedTarget {
   double right = 1;
   double other = 0;
 };
 SmoothedTarget smoothed_target(double label_smoothing, std::int64_t num_outputs);
 
-// A row in one piece, as it is read; what begins and ends it stands apart.
+// A row as running text; start and end tokens are set apart.
 std::string row_text(const BatchSide& side, int row);
 
-// Queries × keys of one row: 0 where the key is seen, else the sum of the masks that hide it.
+// Queries × keys of one row: 0 if the key is visible, else the sum of the masks that hide it.
 inline constexpr int mask_ahead = 1;
 inline constexpr int mask_padding = 2;
 Matrix batch_mask(const BatchInspection& batch, BatchMask mask, int row);
 
-// Moves the chosen row and position by so many, within the batch.
+// Moves the selected row and position, within the batch.
 void move_in_batch(BatchView& view, int rows, int positions);
 
-// The ids of all its sides.
+// The token IDs of all its sides.
 std::optional<WorkspaceNumbers> batch_numbers(const BatchView& view);
 
-// ---- the workspace, as the table of workspaces has it
+// ---- the workspace for the table of workspaces
 
 void draw_flow(WorkspaceContext& context);
 std::span<const WorkspaceKey> flow_keys();

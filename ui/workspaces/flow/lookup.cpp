@@ -23,7 +23,7 @@
 namespace attnscope {
 namespace {
 
-// Makes the numbers anew if the look, the query or a switch is another.
+// Recomputes the numbers if the snapshot, the query or an option changed.
 void refresh(LookupView& view, const std::shared_ptr<const Snapshot>& snapshot, int query) {
   if (view.snapshot == snapshot && view.query == query && view.shown_exact == view.exact &&
       view.shown_order == view.order)
@@ -55,7 +55,7 @@ void refresh(LookupView& view, const std::shared_ptr<const Snapshot>& snapshot, 
   ++view.version;
 }
 
-// How alike two rows are; 0 where one is all zeros.
+// Cosine similarity of two rows; 0 if one is all zeros.
 double cosine(const Matrix& rows) {
   double dot = 0, a = 0, b = 0;
   for (int col = 0; col < rows.cols; ++col) {
@@ -286,7 +286,7 @@ void Table::draw_body(const Columns& at, float height) {
   strip("k", {at.k, origin.y}, {at.k + at.strip, bottom}, lookup_.keys, color_range(lookup_.keys.values));
   strip("v", {at.value, origin.y}, {at.value + at.strip, bottom}, shown_.values, color_range(shown_.values.values));
   strip("sums", {at.sum, origin.y}, {at.sum + at.strip, bottom}, shown_.sums, color_range(lookup_.outputs.values));
-  // What is not added up yet.
+  // The part that is not summed yet.
   const float reached = origin.y + height * static_cast<float>(added());
   if (reached < bottom) paint.filled_rect({at.sum, reached}, {at.sum + at.strip, bottom}, skin_.theme.background);
   if (added() > 0)
@@ -319,7 +319,7 @@ void Table::draw() {
   ImGui::Dummy({room.x, heading + line + body + foot});
 }
 
-// ---- what is chosen
+// ---- selection
 
 void draw_choices(const Snapshot& snapshot, FlowView& view, const Skin& skin) {
   const Architecture plan = architecture_of(snapshot.model);
@@ -349,7 +349,7 @@ void draw_choices(const Snapshot& snapshot, FlowView& view, const Skin& skin) {
   end_choices();
 }
 
-// All pieces, in no more than a quarter of the room: it scrolls where they are many.
+// Draws all tokens in at most a quarter of the room; scrolls if there are more.
 void draw_queries(const Snapshot& snapshot, FlowView& view, int query, const Skin& skin) {
   const float most = std::max(skin.px(30), ImGui::GetContentRegionAvail().y / 4);
   const float height = view.lookup.strip_height > 0 ? std::min(view.lookup.strip_height, most) : skin.px(30);

@@ -62,7 +62,7 @@ void make_lines(SpreadView& view) {
   }
 }
 
-// ---- what is asked
+// ---- questions
 
 void ask(WorkspaceContext& context, SpreadView& view) {
   view.asked = TensorsQuestion{context.live ? context.live->source_text : ""};
@@ -119,7 +119,7 @@ void draw_findings(const SpreadView& view, const Skin& skin) {
 
 // ---- the list
 
-// From the smallest to the largest of the list, on a log scale.
+// From the smallest to the largest value in the list, logarithmic.
 struct LogScale {
   double low = std::numeric_limits<double>::max();
   double high = 0;
@@ -164,14 +164,14 @@ void tensor_tooltip(const TensorHistory& history, const Skin& skin) {
   ImGui::EndTooltip();
 }
 
-// "encoder.0.self_attn.in_proj_weight": the whole is in the tooltip.
+// "encoder.0.self_attn.in_proj_weight", shortened; the tooltip has the full name.
 std::string short_tensor_name(std::string name) {
   constexpr std::string_view layers = ".layers.";
   if (const auto at = name.find(layers); at != std::string::npos) name.replace(at, layers.size(), ".");
   return name;
 }
 
-// The name, and at the right two bars: the values' size, and under it the gradient's.
+// Draws the name, and on the right two bars: the magnitude of the values, and below it the gradient's.
 bool draw_row(const TensorHistory& history, bool chosen, const Scales& scales, const Skin& skin) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, line = ImGui::GetTextLineHeight();
@@ -223,7 +223,7 @@ void draw_list(SpreadView& view, ImVec2 size, const Skin& skin) {
   ImGui::EndChild();
 }
 
-// ---- the chosen one
+// ---- the selected tensor
 
 void draw_boxes(const SpreadView& view, const TensorHistory& history, Painter& paint, const PlotFrame& frame,
                 const Skin& skin) {
@@ -259,7 +259,7 @@ void draw_steps(SpreadView& view, const TensorHistory& history, float height, co
                       .legend = false,
                       .whole_x = true,
                       .movable = false};
-  // The boxes of the first step and of the last are as wide as the others.
+  // The boxes of the first and the last step are as wide as the others.
   const auto first = static_cast<double>(history.points.front().step),
              last = static_cast<double>(history.points.back().step);
   const double margin = std::max(0.5, 0.04 * (last - first));
@@ -288,7 +288,7 @@ void draw_histogram(SpreadView& view, const TensorPoint& point, const Skin& skin
             skin);
 }
 
-// "norm 12.3, mean 0.01, least −0.2, largest 0.3, 0 % zero, an update changes it by 0.02 %"
+// "norm 12.3, mean 0.01, min -0.2, max 0.3, 0.0 % zero, 0.0 % NaN; one step changes it by 0.02 %."
 std::string facts_text(const SpreadView& view, const TensorHistory& history, const TensorPoint& point) {
   const TensorSpread& spread = shown_spread(view, point);
   std::string text = trf("norm {:.4g}, mean {:.3g}, min {:.3g}, max {:.3g}, {:.1f} % zero, {:.1f} % NaN", spread.norm,
@@ -378,7 +378,7 @@ void move_in_spreads(SpreadView& view, int tensors, int points) {
   int& chosen = view.activations ? view.activation : view.parameter;
   const std::vector<int> matching = matching_tensors(view);
   if (tensors != 0 && !matching.empty()) {
-    // From one that is not listed to its neighbours that are.
+    // From an entry that is filtered out, moves to its neighbors in the list.
     const auto at = std::ranges::lower_bound(matching, chosen);
     const bool between = tensors > 0 && (at == matching.end() || *at != chosen);
     const std::ptrdiff_t next = at - matching.begin() + tensors - (between ? 1 : 0);

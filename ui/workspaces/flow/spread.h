@@ -1,4 +1,4 @@
-// How the values of every tensor, of its gradient and of the sentence's activations are spread, over the training.
+// The distributions of every tensor, its gradient and the sentence's activations over training.
 #pragma once
 
 #include <cstdint>
@@ -14,43 +14,43 @@
 namespace attnscope {
 
 struct SpreadView {
-  bool activations = false;  // are listed, not parameters
-  bool gradient = false;     // of the chosen parameter, not its values
-  int parameter = 0;         // the chosen ones
+  bool activations = false;  // list activations instead of parameters
+  bool gradient = false;     // the selected parameter's gradient instead of its values
+  int parameter = 0;         // index of the selected one
   int activation = 0;
-  std::string wanted;  // a part of the names that are listed, as it is typed; empty: all are
-  int point = -1;      // whose histogram is shown; −1: the newest
+  std::string wanted;  // filter for the listed names, as typed; empty: all
+  int point = -1;      // recorded step whose histogram is shown; −1: the newest
 
-  // ---- asked for and answered
+  // ---- questions and results
   std::optional<TensorsQuestion> asked;
   std::uint64_t asked_run = 0;
-  std::uint64_t run = 0;  // of the look
+  std::uint64_t run = 0;  // of the result
   std::int64_t step = 0;
   std::optional<TensorsResult> inspection;
   std::vector<std::string> findings;
 
-  // ---- made of what is chosen
+  // ---- derived from the selection
   Series medians, extremes, histogram;
-  double bin = 0;  // width
+  double bin = 0;  // bin width
   PlotAxis steps_axis, values_axis;
   PlotView steps_plot, values_plot;
 };
 
 void take_tensors(SpreadView& view, TensorsResult inspection, std::uint64_t run, std::int64_t step);
 
-// The list that is shown, and what of it is chosen; null where there is nothing.
+// The list on display, and its selected entry; null if there is none.
 const std::vector<TensorHistory>* listed_tensors(const SpreadView& view);
 const TensorHistory* chosen_tensor(const SpreadView& view);
 
-// Of the list those whose names have what is wanted, in small letters or large.
+// The entries whose names contain the filter, ignoring case.
 std::vector<int> matching_tensors(const SpreadView& view);
 
-// The next tensor of those that match, the one before; the next step of the histogram.
+// Moves to the next or previous matching tensor; and to another step of the histogram.
 void move_in_spreads(SpreadView& view, int tensors, int points);
 
 void draw_spread(WorkspaceContext& context, SpreadView& view);
 
-// Of the chosen tensor: its recorded steps × what is known of each.
+// For the selected tensor: recorded steps × statistics.
 std::optional<WorkspaceNumbers> spread_numbers(const SpreadView& view);
 
 }  // namespace attnscope

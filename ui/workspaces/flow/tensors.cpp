@@ -50,7 +50,7 @@ bool has_numbers(const DataFlow& flow) {
   });
 }
 
-// What stands above the matrices.
+// The heading above the matrices.
 class Heading {
  public:
   Heading(const Snapshot& snapshot, FlowView& view, const Skin& skin) : snapshot_(snapshot), view_(view), skin_(skin) {}

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-// The one of a column at the height of the box, or at its end.
+// The box of the other column at the same height, or at its end.
 FlowBox beside(const ArchitectureColumn& from, const ArchitectureColumn& to, const FlowBox& box) {
   const auto at = std::ranges::find(from.boxes, box, &ArchitectureBox::box) - from.boxes.begin();
   const auto index = std::min<std::ptrdiff_t>(at, static_cast<std::ptrdiff_t>(to.boxes.size()) - 1);

@@ -1,4 +1,4 @@
-// Many to one: the label of a text as it is typed, what it is made of, and which classes are taken for which.
+// Sequence classification: the label of the typed text, the contributions of its tokens, and the confusion matrix.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -27,7 +27,7 @@ std::string percent_text(double share) {
 
 // ---- this text
 
-// How far the label's loss reaches into each piece: ‖∂L/∂x‖, as a share of the largest; none while it is worked out.
+// The gradient norm of the label's loss for each token: ‖∂L/∂x‖, relative to the maximum; empty until computed.
 std::vector<float> reached(const GradientsView& view, const Snapshot& snapshot) {
   if (!view.inspection || view.inspection->question.text != snapshot.source_text || view.run != snapshot.run) return {};
   const Matrix& norms = view.inspection->plain.encoder.norms;
@@ -98,11 +98,11 @@ void draw_class(const Candidate& candidate, bool first, double label_width, cons
   paint.text(skin.fonts.mono, {low.x + most + skin.px(6), y}, skin.theme.text, fmt::format("{:.3f}", share));
 }
 
-// The most probable labels, and what the others hold together.
+// Draws the most probable labels, and the total of the others.
 void draw_probabilities(const Snapshot& snapshot, const Skin& skin) {
   std::vector<Candidate> candidates = snapshot.decoding.front().candidates;
   const auto classes = static_cast<std::size_t>(snapshot.model.num_classes);
-  if (candidates.size() > classes) candidates.resize(classes);  // what is no label follows
+  if (candidates.size() > classes) candidates.resize(classes);  // the remaining candidates are not labels
   float label_width = skin.px(40);
   double rest = 1;
   for (const Candidate& candidate : candidates) {
@@ -222,7 +222,7 @@ void draw_classes(WorkspaceContext& context, OriginsView& origins) {
            "classifier and the corpus verdicts (or a file with text, tab, label on each line), then Reset."));
   if (!context.live) return note(tr("Computing\u2026"));
   if (!context.studying && view.asked_of != context.live->run) ask_for_classes(context, view);
-  // Less room for the text than draw_beside leaves: a matrix of many classes needs it.
+  // Less room for the text than in draw_beside, because a matrix of many classes needs it.
   const ImVec2 room = ImGui::GetContentRegionAvail();
   ImGui::BeginChild("text", {std::floor(room.x * 0.42F), room.y}, false, ImGuiWindowFlags_NoNavInputs);
   draw_text(context, view, origins.gradients);

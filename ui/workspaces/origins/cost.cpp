@@ -1,4 +1,4 @@
-// What layers cost by length, measured, beside the paper's table 1.
+// The measured cost of layer types by length, next to the paper's table 1.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -36,7 +36,7 @@ void draw_curves_of(const char* id, std::vector<Series>& curves, CostView& view,
   draw_plot(id, lines, size, view.axis, plot, options, skin);
 }
 
-// The paper's table 1 with what was measured beside it.
+// Draws the paper's table 1 with the measurements next to it.
 void draw_table(const CostResult& inspection, const Skin& skin) {
   ImFont* font = skin.fonts.small;
   Painter paint(skin);

@@ -60,7 +60,7 @@ void draw_kernel_fit(OriginsView& view, TextureStore& textures, const Skin& skin
                textures, skin);
 }
 
-// The lines of the errors over the width.
+// Colors of the error curves over the width.
 Color32 measured_color(const Skin& skin) {
   return skin.theme.series[2];
 }
@@ -74,7 +74,7 @@ Color32 variance_color(const Skin& skin) {
   return skin.theme.series[4];
 }
 
-// A number with its name in the colour of its line, and what it is when pointed at.
+// Draws a number with its name in the color of its line, and an explanation as the tooltip.
 void draw_number(const char* name, Color32 color, double value, const char* help, const Skin& skin) {
   const std::string text = std::isfinite(value) ? number_text(value, 3) : tr("none");
   draw_label(skin.fonts.small, color, name, skin);

@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-// A part of a formula; what the step before had otherwise stands out.
+// A part of a formula; parts that changed since the previous step are highlighted.
 struct FormulaPart {
   const char* text;
   bool is_new = false;
@@ -27,7 +27,7 @@ struct StepText {
   std::array<FormulaPart, 4> formula;
 };
 
-// In the order of PoolingStep.
+// Same order as PoolingStep.
 constexpr std::array steps = {
     StepText{mark("1 kernel"),
              mark("The Gaussian kernel as a softmax over the keys, with a width set by hand: nothing is learned."),
@@ -57,7 +57,7 @@ constexpr std::array steps = {
 };
 static_assert(steps.size() == static_cast<std::size_t>(PoolingStep::heads) + 1);
 
-// One line, what does not fit cut off.
+// Draws one line, clipped at the right.
 void draw_formula(const StepText& step, bool chosen, const Skin& skin) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), font_size(skin.fonts.ui) + skin.px(2)};

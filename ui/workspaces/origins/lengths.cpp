@@ -1,4 +1,4 @@
-// How well sentences are translated by their length, beyond training too, of this run and of others beside it.
+// Translation quality by sentence length, also beyond the training lengths, for this run and others.
 #include <fmt/format.h>
 #include <imgui.h>
 

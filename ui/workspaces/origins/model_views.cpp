@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-// L×H → a row a unit, in that order.
+// L×H → one row per unit, in that order.
 Matrix by_unit(const Matrix& values, const std::vector<int>& order) {
   Matrix turned(static_cast<int>(order.size()), values.rows);
   for (int row = 0; row < turned.rows; ++row)
@@ -35,7 +35,7 @@ CellMap cell_map(std::string name, const Matrix& values, const std::vector<int>&
 void make_maps(RecurrentView& view, const RecurrentStates& inspection) {
   view.maps.clear();
   for (const CellGate& gate : inspection.gates) {
-    if (inspection.cell == "rnn") break;  // its one sum is h itself
+    if (inspection.cell == "rnn") break;  // its only sum is h itself
     view.maps.push_back(cell_map(gate.name + " " + gate.symbol, gate.values, view.order, gate.name != "candidate"));
   }
   if (!inspection.c.empty()) view.maps.push_back(cell_map(tr("memory cell c"), inspection.c, view.order, false));
@@ -73,7 +73,7 @@ const RecurrentStates* settle(RecurrentView& view, const std::shared_ptr<const S
 
 namespace {
 
-// Source and target in a row, of one row of both.
+// Concatenates source and target, for one row of both.
 Series in_a_row(const PassGradients& pass, int row) {
   Series series;
   for (const StackGradients* stack : {&pass.encoder, &pass.decoder}) {
@@ -161,7 +161,7 @@ void take_cost(CostView& view, CostResult inspection, std::uint64_t run) {
       held.x.push_back(length);
       held.y.push_back(point.megabytes);
     }
-    // The multiplications' line, through the last point that was measured.
+    // The expected number of multiplications, scaled to pass through the last measured point.
     if (!curve.points.empty()) {
       const auto count = [&](std::int64_t n) {
         return multiplications(curve.layer, n, inspection.d_model, inspection.cell);

@@ -1,4 +1,4 @@
-// What is looked at in the chapters that need a model: recurrent networks, gradients, cost and length.
+// View state of the chapters that need a model: recurrent networks, gradients, cost and length.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace attnscope {
 
 // ---- a recurrent layer
 
-// One picture of the cell: units × pieces.
+// One map of the cell: units × tokens.
 struct CellMap {
   std::string name;  // "forget gate f"
   Matrix values;     // rows in the order of RecurrentView::order
@@ -31,15 +31,15 @@ struct CellMap {
 
 struct RecurrentView {
   RecurrentWanted wanted;
-  bool by_memory = true;  // units in the order of what they remember longest; else as they are
-  int row = 0;            // the chosen unit, by its row
-  int token = 0;          // the chosen step
-  int query = 0;          // of attention over states: the step that asks
+  bool by_memory = true;  // sort units by how long they remember; false: the model's order
+  int row = 0;            // row of the selected unit
+  int token = 0;          // selected step
+  int query = 0;          // of attention over states: the querying step
 
-  // ---- worked out, when the look or the order changed
-  std::shared_ptr<const Snapshot> snapshot;  // that the rest is of
+  // ---- derived when the snapshot or the order changes
+  std::shared_ptr<const Snapshot> snapshot;  // the source of the rest
   bool ordered_by_memory = false;
-  std::vector<int> order;  // units, a row each
+  std::vector<int> order;  // unit of each row
   std::vector<std::string> unit_names;
   std::vector<double> kept;  // kept_share of each row
   std::vector<CellMap> maps;
@@ -48,21 +48,21 @@ struct RecurrentView {
   int unit() const { return order.empty() ? 0 : order[static_cast<std::size_t>(row)]; }
 };
 
-// The look of the snapshot, null if it has none.
+// Updates the view; returns the snapshot's recurrent states, null if it has none.
 const RecurrentStates* settle(RecurrentView& view, const std::shared_ptr<const Snapshot>& snapshot);
 
 // ---- gradients through time
 
 struct GradientsView {
-  std::optional<GradientQuestion> asked;  // of the run and step beneath
+  std::optional<GradientQuestion> asked;  // of the run and step below
   std::uint64_t run = 0;
   std::int64_t step = 0;
   std::optional<GradientResult> inspection;
-  std::vector<GradientResult> kept;  // of other runs, to stand beside it
+  std::vector<GradientResult> kept;  // of other runs, for comparison
   PlotAxis axis, layers_axis;
   PlotView plot{.log = true}, layers_plot{.log = true};
 
-  // ---- made of them
+  // ---- derived from the results
   std::vector<Series> lines;
   std::vector<std::string> names;
   Series layers_plain, layers_bare;
@@ -70,7 +70,7 @@ struct GradientsView {
 };
 
 void take_gradients(GradientsView& view, GradientResult inspection, std::uint64_t run, std::int64_t step);
-void keep_gradients(GradientsView& view);  // the present ones beside those to come
+void keep_gradients(GradientsView& view);  // retains the present results for comparison with later ones
 
 // ---- cost
 
@@ -81,7 +81,7 @@ struct CostView {
   PlotAxis axis{.log = true};
   PlotView times{.log = true}, memory{.log = true};
 
-  std::vector<Series> measured, expected, held;  // a layer each
+  std::vector<Series> measured, expected, held;  // one per layer
 };
 
 void take_cost(CostView& view, CostResult inspection, std::uint64_t run);
@@ -89,32 +89,32 @@ void take_cost(CostView& view, CostResult inspection, std::uint64_t run);
 // ---- length
 
 struct LengthsView {
-  std::uint64_t asked_of = 0;  // run that was asked about last
-  std::uint64_t run = 0;       // that the newest look is of
+  std::uint64_t asked_of = 0;  // last run of a request
+  std::uint64_t run = 0;       // run of the newest result
   std::int64_t step = 0;
-  std::vector<LengthResult> inspections;  // the newest last; others of runs before
+  std::vector<LengthResult> inspections;  // newest last; the others are of previous runs
   PlotAxis axis;
   PlotView exact_plot, loss_plot;
 
   std::vector<Series> exact, loss;
 };
 
-inline constexpr std::size_t max_inspections = 7;  // as many as there are colours
+inline constexpr std::size_t max_inspections = 7;  // the number of colors
 
 void take_lengths(LengthsView& view, LengthResult inspection, std::uint64_t run, std::int64_t step);
 
 // ---- classes
 
 struct ClassesView {
-  std::uint64_t asked_of = 0;  // run that was asked about last
-  std::uint64_t run = 0;       // that the confusion is of
+  std::uint64_t asked_of = 0;  // last run of a request
+  std::uint64_t run = 0;       // run of the confusion matrix
   std::int64_t step = 0;
   Confusion confusion;
-  bool by_gradient = false;  // pieces by how far the label's loss reaches, not by what the pooling takes of them
-  bool as_counts = false;    // texts, not shares of their class
+  bool by_gradient = false;  // weight tokens by the gradient of the label's loss instead of the pooling weights
+  bool as_counts = false;    // number of texts instead of the fraction of their class
   HeatmapZoom zoom;
 
-  // ---- made of it
+  // ---- derived from the result
   Matrix shares, counts;
   std::uint64_t version = 0;
 };

@@ -1,4 +1,4 @@
-// Where attention came from: a view a chapter, and the controls above them.
+// The origins of attention: one view per chapter, and the controls above them.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ void ask_for_origins(const Views& views, Probe& probe);
 std::optional<WorkspaceNumbers> origin_numbers(const Views& views);
 bool is_learning(const Views& views);
 
-// ---- a view each
+// ---- one function per view
 void draw_kernels(WorkspaceContext& context, OriginsView& view);
 void draw_learned(WorkspaceContext& context, OriginsView& view);
 void draw_scaling(WorkspaceContext& context, OriginsView& view);
@@ -32,46 +32,46 @@ void draw_through_time(WorkspaceContext& context, OriginsView& view);
 void draw_cost(WorkspaceContext& context, OriginsView& view);
 void draw_lengths(WorkspaceContext& context, OriginsView& view);
 void draw_classes(WorkspaceContext& context, OriginsView& view);
-// Of the query that is drawn, a row a key.
+// For the drawn query, one row per key.
 std::optional<WorkspaceNumbers> scaling_numbers(const ScalingView& view);
 std::optional<WorkspaceNumbers> gradient_numbers(const GradientsView& view);
 std::optional<WorkspaceNumbers> cost_numbers(const CostView& view);
 std::optional<WorkspaceNumbers> length_numbers(const LengthsView& view);
 std::optional<WorkspaceNumbers> class_numbers(const ClassesView& view);
 
-// Worked out for what is open now, in place of what is worked out for other chapters.
+// Requests the result for the open chapter, replacing studies of other chapters.
 void ask_for_gradients(WorkspaceContext& context, GradientsView& view, int output);
-// Once for each sentence and run, when nothing else is worked out.
+// Requests it once per sentence and run, when no other study is running.
 void ask_for_new_gradients(WorkspaceContext& context, GradientsView& view);
 void ask_for_cost(WorkspaceContext& context, CostView& view);
 void ask_for_lengths(WorkspaceContext& context, LengthsView& view);
 void ask_for_classes(WorkspaceContext& context, ClassesView& view);
 
-// ---- what both chapters on pooling draw
+// ---- shared by both chapters on pooling
 
-// The controls of the points, in the row.
+// Draws the controls of the points, in the row.
 void draw_point_controls(PointsView& view, const Skin& skin);
 
 struct PoolingPicture {
   std::span<const PlotLine> lines;
-  const Matrix& weights;      // queries × keys: a point is as large as its weight in the row view.query
+  const Matrix& weights;      // queries × keys; point size is proportional to the weight in row view.query
   std::uint64_t version = 0;  // of the weights
-  std::function<std::string(double query, double key)> formula;  // of a weight
-  const Series* low = nullptr;                                   // faint lines either side of the estimate, if any
+  std::function<std::string(double query, double key)> formula;  // formula of a weight
+  const Series* low = nullptr;                                   // optional faint lines on both sides of the estimate
   const Series* high = nullptr;
-  std::optional<double> average = {};  // of all values: the widest kernel's estimate
+  std::optional<double> average = {};  // mean of all values: the estimate of an infinitely wide kernel
 };
 
-// The points, dragged, added and removed by the mouse, over the weights as a matrix; fills what is left of the window.
+// Draws the points, which the mouse drags, adds and removes, above the matrix of weights; fills the rest of the window.
 void draw_pooling(PointsView& view, const PoolingPicture& picture, TextureStore& textures, const Skin& skin);
 
-// Two columns: that picture left, `right` beside it.
+// Two columns: that picture on the left, `right` next to it.
 void draw_beside(const std::function<void()>& left, const std::function<void()>& right, const Skin& skin);
 
 struct SliderText {
-  const char* word;  // before it
+  const char* word;  // label before it
   const char* help;
-  bool first = false;  // in its row
+  bool first = false;  // first in its row
 };
 bool draw_slider(const SliderText& text, double& value, double low, double high, const char* format, bool logarithmic,
                  const Skin& skin);

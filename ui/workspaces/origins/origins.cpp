@@ -39,7 +39,7 @@ constexpr std::array modes = {
 };
 static_assert(modes.size() == static_cast<std::size_t>(OriginsMode::classes) + 1);
 
-// In the order of the modes.
+// Same order as the modes.
 constexpr std::array short_titles = {mark("Kernels"), mark("Learned"),   "\u221Ad_k",       mark("Rate"),
                                      mark("Cell"),    mark("Attention"), mark("Vector"),    mark("BPTT"),
                                      mark("Cost"),    mark("Length"),    mark("Classifier")};
@@ -59,7 +59,7 @@ int scaled(int value, int by, int most) {
   return clamped(static_cast<int>(std::lround(value * factor)) + by, 1, most);
 }
 
-// Width, d, or warm-up.
+// Changes the width, d, or warm-up.
 template <int by>
 void change_size(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
@@ -78,7 +78,7 @@ void change_size(WorkspaceContext& context) {
     ask_for_gradients(context, view.gradients, std::max(0, view.gradients.inspection->output + by));
 }
 
-// Kernel, head, row or the model's width.
+// Changes the kernel, head, row or model width.
 template <int by>
 void change_choice(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
@@ -156,7 +156,7 @@ bool is_recurrent(OriginsMode mode) {
 
 // ---- the numbers
 
-// A row a query: clean value, estimate, and the weight of every key.
+// One row per query: clean value, estimate, and the weight of every key.
 WorkspaceNumbers pooling_numbers(const KeyedValues& known, const Series& estimate, const Matrix& weights,
                                  std::string title) {
   WorkspaceNumbers numbers{Matrix(weights.rows, weights.cols + 2), {}, {"2 sin x + x", "estimate"}, std::move(title)};
@@ -181,7 +181,7 @@ std::optional<WorkspaceNumbers> schedule_numbers(const ScheduleView& view) {
   return numbers;
 }
 
-// Of the cell all its maps, one beneath the other, a column a piece.
+// For the cell: all its maps stacked, one column per token.
 std::optional<WorkspaceNumbers> cell_numbers(const RecurrentView& view) {
   if (view.maps.empty() || !view.snapshot || !view.snapshot->recurrent) return std::nullopt;
   const std::vector<std::string>& tokens = view.snapshot->recurrent->tokens;
@@ -211,7 +211,7 @@ std::optional<WorkspaceNumbers> state_numbers(const OriginsView& view) {
   return WorkspaceNumbers{inspection.attention.front().energies, inspection.written, inspection.source, "energies"};
 }
 
-// One row of them, by their short names where there is no room for the whole ones.
+// One row of modes, with short names if the full ones do not fit.
 void draw_modes(OriginsView& view, const Skin& skin) {
   float whole = 0;
   for (const WorkspaceView& mode : modes) whole += button_width(tr(mode.title)) + skin.px(4);
@@ -276,7 +276,7 @@ bool is_learning(const Views& views) {
 void draw_origins(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
   draw_modes(view, context.skin);
-  // In the order of OriginsMode.
+  // Same order as OriginsMode.
   constexpr std::array draws = {draw_kernels, draw_learned,         draw_scaling,    draw_schedule,
                                 draw_cell,    draw_state_attention, draw_bottleneck, draw_through_time,
                                 draw_cost,    draw_lengths,         draw_classes};

@@ -19,7 +19,7 @@ namespace {
 
 constexpr float slider_room = 110;  // at scale 1
 
-// With the words before it; the next one stands beside it.
+// Draws the label of a slider; the slider goes next to it.
 void begin_slider(const SliderText& text, const Skin& skin) {
   if (!text.first) next_in_row(ImGui::CalcTextSize(text.word).x + skin.px(slider_room + 6), skin.px(14));
   ImGui::AlignTextToFramePadding();
@@ -46,7 +46,7 @@ std::optional<std::size_t> pointed(const PointsView& view, const PlotFrame& fram
   return nearest;
 }
 
-// Press on a point and drag it; click beside them to add one; the right button takes one away.
+// Dragging moves a point, a click elsewhere adds one, and the right button removes one.
 void handle_mouse(PointsView& view, const PlotFrame& frame, const Skin& skin) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const double x = frame.x_value(mouse.x), y = clamped(frame.y_value(mouse.y), frame.y.low, frame.y.high);
@@ -66,10 +66,10 @@ void handle_mouse(PointsView& view, const PlotFrame& frame, const Skin& skin) {
   if (ImGui::IsItemHovered()) point_at_nothing();
 }
 
-// Round numbers around all values; they stay while one is dragged.
+// Round limits around all values, constant during a drag.
 void fit_limits(PointsView& view) {
   if (view.dragged) return;
-  double low = 0, high = 4;  // of the clean values
+  double low = 0, high = 4;  // range of the clean values
   for (const double value : view.known.values) {
     low = std::min(low, value);
     high = std::max(high, value);
@@ -88,7 +88,7 @@ void draw_average(Painter& paint, const PlotFrame& frame, double average, const 
     paint.line({x, y}, {std::min(x + dash, frame.high.x), y}, skin.theme.text_dim);
 }
 
-// Over all else, on a ground of its own.
+// Drawn over everything else, with its own background.
 void name_average(Painter& paint, const PlotFrame& frame, double average, const Skin& skin) {
   const std::string_view text = tr("average pooling: the widest kernel");
   const ImVec2 size = text_size(skin.fonts.small, text);
@@ -110,7 +110,7 @@ void draw_faint(Painter& paint, const PlotFrame& frame, const Series& series, co
   }
 }
 
-// Their area grows with their weight.
+// A point's area is proportional to its weight.
 void draw_weighted_points(Painter& paint, const PlotFrame& frame, const PointsView& view, const Matrix& weights,
                           const Skin& skin) {
   float largest = 1e-9F;
@@ -166,7 +166,7 @@ void draw_points(PointsView& view, const PoolingPicture& picture, ImVec2 size, c
   draw_plot("points", picture.lines, size, view.axis, view.plot, options, skin);
 }
 
-// `known` as the weights were made of them: the mouse may just have changed them.
+// `known` is the data that the weights were computed from; the mouse may just have changed the view's data.
 void draw_weights(PointsView& view, const KeyedValues& known, const PoolingPicture& picture, TextureStore& textures,
                   const Skin& skin) {
   const Matrix& weights = picture.weights;
@@ -243,7 +243,7 @@ void draw_beside(const std::function<void()>& left, const std::function<void()>&
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(16);
   constexpr ImGuiWindowFlags child_flags =
-      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs;  // keys are ours
+      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs;  // keys are handled by the view
   ImGui::BeginChild("left", {std::floor((room.x - gap) * 0.6F), room.y}, false, child_flags);
   left();
   ImGui::EndChild();

@@ -1,4 +1,4 @@
-// A recurrent network from the inside: its gates and states over time, and the cell with the arithmetic of one unit.
+// A recurrent network in detail: its gates and states over time, and the cell with the arithmetic of one unit.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -28,7 +28,7 @@ std::string numbers_of(float from_input, float from_state) {
   return fmt::format("{} + {}", short_number(from_input), operand_text(from_state));
 }
 
-// "σ(0.31 + (−0.20)) = 0.53", of one unit at one step.
+// "σ(0.31 + (−0.20)) = 0.53", for one unit at one step.
 std::string gate_arithmetic(const RecurrentStates& inspection, const CellGate& gate, int token, int unit) {
   const float x = gate.from_input.at(token, unit), h = gate.from_state.at(token, unit);
   const std::string value = short_number(gate.values.at(token, unit));
@@ -49,7 +49,7 @@ float value_of(const RecurrentStates& inspection, std::size_t gate, int token, i
   return inspection.gates[gate].values.at(token, unit);
 }
 
-// How the states came out of the gates: a line of formula and numbers each.
+// How the states follow from the gates: one line each with formula and numbers.
 struct StateLine {
   std::string name, formula, arithmetic;
 };
@@ -166,7 +166,7 @@ void draw_maps(RecurrentView& view, const RecurrentStates& inspection, TextureSt
 
 // ---- the cell, drawn
 
-// A box of the cell's picture: what it is, by which formula, and with these numbers.
+// A box of the cell's picture: its name, formula and numbers.
 float draw_box(Painter& paint, ImVec2 at, float width, const StateLine& line, Color32 edge, const Skin& skin) {
   const float pad = skin.px(6);
   const float height = font_size(skin.fonts.ui) + font_size(skin.fonts.mono_small) + 2 * pad + skin.px(3);
@@ -181,7 +181,7 @@ float draw_box(Painter& paint, ImVec2 at, float width, const StateLine& line, Co
   return height;
 }
 
-// Inputs on top, gates beneath them, what they make of memory and state at the bottom; arrows lead down.
+// Inputs are at the top, gates below them, the resulting memory and state at the bottom; arrows point down.
 void draw_cell_picture(const RecurrentView& view, const RecurrentStates& inspection, const Skin& skin) {
   const int token = view.token, unit = view.unit();
   draw_wrapped_label(skin.fonts.bold, skin.theme.text, trf("Unit {} at {}", unit, name_of(inspection.tokens, token)),
@@ -222,7 +222,7 @@ void draw_cell_picture(const RecurrentView& view, const RecurrentStates& inspect
   ImGui::Dummy({1, y - origin.y});
 }
 
-// Why there is no look to show, drawn; null then.
+// Returns null and draws a note if there is nothing to inspect.
 const RecurrentStates* inspection_or_note(WorkspaceContext& context, RecurrentView& view) {
   const Skin& skin = context.skin;
   const std::shared_ptr<const Snapshot>& snapshot = context.maps.complete.snapshot;
@@ -298,8 +298,8 @@ struct StateMap {
   const char* title;
   const char* help;
   const Matrix& values;
-  bool of_queries = true;  // its rows; else of the source's pieces
-  bool of_source = false;  // its columns; else numbers
+  bool of_queries = true;  // rows are queries; false: source tokens
+  bool of_source = false;  // columns are source tokens; false: numbers
   std::function<std::string(int row, int col)> arithmetic;
 };
 

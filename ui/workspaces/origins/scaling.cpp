@@ -81,7 +81,7 @@ void draw_row(ScalingView& view, ImVec2 size, const Skin& skin) {
             skin);
 }
 
-// Without and with the division, over d.
+// Plots both, without and with the division, over d.
 void draw_growth(const char* id, const Series& plain, const Series& divided, ScalingView& view, PlotView& plot,
                  PlotOptions options, ImVec2 size, const Skin& skin) {
   const std::array lines = {
@@ -121,7 +121,7 @@ void draw_random(ScalingView& view, ImVec2 room, const Skin& skin) {
 
 // ---- in the model
 
-// Why there is nothing to be switched; null: there is.
+// The reason why the model's scaling cannot be switched; null: it can.
 const char* why_no_switch(const WorkspaceContext& context) {
   const Snapshot* live = context.live;
   if (!live) return tr("No sentence has been evaluated yet. Open a run and type one below.");
@@ -131,7 +131,7 @@ const char* why_no_switch(const WorkspaceContext& context) {
   return nullptr;
 }
 
-// Of the head that is chosen among the maps.
+// For the head selected among the maps.
 void draw_head_variance(const Snapshot& snapshot, const Skin& skin) {
   if (!snapshot.inside) return;
   const HeadInside& head = *snapshot.inside;
@@ -145,7 +145,7 @@ void draw_head_variance(const Snapshot& snapshot, const Skin& skin) {
       skin);
 }
 
-// The loss of what should be written, without and with the switch.
+// Draws the loss of the reference, without and with the switch.
 void draw_loss(const Snapshot& snapshot, const AttentionView& attention, const Skin& skin) {
   const auto& difference = attention.intervention.difference;
   if (!difference || attention.intervention.compared.get() != &snapshot || snapshot.gold.empty()) return;

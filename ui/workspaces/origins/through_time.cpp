@@ -1,4 +1,5 @@
-// How far a loss reaches back: the gradient of one written piece by everything read before it, and by layer.
+// Backpropagation through time: the gradient of one generated token's loss with respect to all previous inputs, and by
+// layer.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -17,7 +18,7 @@
 namespace attnscope {
 namespace {
 
-// Names beneath the places of an axis that counts them, as many as there is room for.
+// Draws labels below the positions of an axis, as far as there is room.
 void draw_place_names(Painter& paint, const PlotFrame& frame, const std::vector<std::string>& names, const Skin& skin) {
   ImFont* font = skin.fonts.mono_small;
   float free_from = frame.low.x;

@@ -23,7 +23,7 @@ void changed(PointsView& view) {
   ++view.version;
 }
 
-// Errors of the fit over all widths that can be set.
+// Errors of the fit for all possible widths.
 void sweep(KernelsView& view, const PointsView& points) {
   for (Series* series : {&view.measured, &view.expected, &view.bias, &view.variance, &view.others}) *series = {};
   const std::vector<double> queries = regression_queries();
@@ -42,7 +42,7 @@ void sweep(KernelsView& view, const PointsView& points) {
   }
 }
 
-// Densities of the products, in bins over four deviations of N(0, d) either side, and that of N(0, d) itself.
+// The density of the products in bins over ±4 standard deviations of N(0, d), and the density of N(0, d).
 void count_products(ScalingView& view) {
   const double reach = 4 * std::sqrt(static_cast<double>(view.d)), width = 2 * reach / bins;
   view.histogram = view.normal = {};
@@ -127,7 +127,7 @@ void move_point(PointsView& view, std::size_t index, double key, double value) {
   if (dragged) view.dragged = view.chosen;
 }
 
-// ---- by kernel
+// ---- kernel regression
 
 void settle(KernelsView& view, const PointsView& points) {
   const bool same = view.shown_kernel == view.kernel && view.points == points.version;
@@ -150,7 +150,7 @@ void settle(KernelsView& view, const PointsView& points) {
   ++view.version;
 }
 
-// ---- learned
+// ---- learned pooling
 
 void restart(LearnedView& view, PoolingStep step) {
   view.step = step;
@@ -247,7 +247,7 @@ void settle(ScheduleView& view) {
   };
   for (int i = 0; i <= points; ++i) {
     const std::int64_t update = 1 + static_cast<std::int64_t>(view.updates - 1) * i / points;
-    if (last < view.warmup && update > view.warmup) add(view.warmup);  // the peak itself
+    if (last < view.warmup && update > view.warmup) add(view.warmup);  // includes the peak itself
     add(update);
   }
 }

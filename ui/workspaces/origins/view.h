@@ -1,4 +1,4 @@
-// What is looked at in the workspace on where attention came from, and what has been worked out for it.
+// View state of the workspace on the origins of attention, and its results.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class OriginsMode {
   learned,
   scaling,
   schedule,
-  // With a model.
+  // The rest requires a model.
   cell,
   state_attention,
   bottleneck,
@@ -29,33 +29,33 @@ enum class OriginsMode {
   classes,
 };
 
-// ---- points, which the chapters on pooling share
+// ---- points, shared by the chapters on pooling
 
-inline constexpr std::size_t most_points = 100;  // so that a frame stays short
+inline constexpr std::size_t most_points = 100;  // limits the time per frame
 
 struct PointsView {
   std::uint64_t seed = 1;
   double noise = 1;
-  KeyedValues known = sample_values(40, 1, 1);  // keys in order
-  std::uint64_t version = 1;                    // of what stands above
+  KeyedValues known = sample_values(40, 1, 1);  // sorted by key
+  std::uint64_t version = 1;                    // of the points above
 
-  std::optional<std::size_t> chosen;   // the point that keys remove
-  std::optional<std::size_t> dragged;  // while the mouse holds it
-  int query = 22;                      // whose weights are shown on the points: a row of regression_queries()
+  std::optional<std::size_t> chosen;   // the point that the delete keys remove
+  std::optional<std::size_t> dragged;  // while the mouse drags it
+  int query = 22;                      // the query whose weights are shown on the points: a row of regression_queries()
   PlotAxis axis;
   PlotView plot;
   PlotRange limits;  // of the values
 };
 
 void redraw(PointsView& view);
-// Noise as it was drawn, times what the deviation grew.
+// Scales the noise that was drawn to the new deviation.
 void set_noise(PointsView& view, double noise);
 void add_point(PointsView& view, double key, double value);
 void remove_point(PointsView& view, std::size_t index);
-// Keys stay in order: brings chosen and dragged along.
+// Keys stay sorted: updates `chosen` and `dragged` accordingly.
 void move_point(PointsView& view, std::size_t index, double key, double value);
 
-// ---- by kernel
+// ---- kernel regression
 
 inline constexpr double least_width = 0.05, most_width = 20;
 
@@ -65,8 +65,8 @@ struct KernelsView {
   PlotAxis sweep_axis{.log = true};
   PlotView sweep_plot;
 
-  // ---- worked out, when one of the above or the points changed
-  std::uint64_t points = 0;  // version of those that were seen
+  // ---- derived when the settings above or the points change
+  std::uint64_t points = 0;  // version of the points used
   Kernel shown_kernel = Kernel::gaussian;
   double shown_width = 0;
   KernelFit fit;
@@ -74,13 +74,13 @@ struct KernelsView {
   double left_out = 0;
   double average = 0;  // of all values
   Series clean, estimate, lower, upper;
-  Series measured, expected, bias, variance, others;  // over the width
+  Series measured, expected, bias, variance, others;  // as functions of the width
   std::uint64_t version = 0;
 };
 
 void settle(KernelsView& view, const PointsView& points);
 
-// ---- learned
+// ---- learned pooling
 
 struct LearnedView {
   PoolingStep step = PoolingStep::width;
@@ -96,11 +96,11 @@ struct LearnedView {
   PlotAxis losses_axis;
   PlotView losses_plot;
 
-  // ---- worked out, when the parameters or the points changed
+  // ---- derived when the parameters or the points change
   bool stale = true;
   std::uint64_t points = 0;
   int shown_head = 0;
-  double loss = 0;         // of the parameters as they are now
+  double loss = 0;         // at the present parameters
   double clean_error = 0;  // mean (estimate − clean)² over the queries
   Matrix weights;          // of the head
   Series clean, estimate;
@@ -109,10 +109,10 @@ struct LearnedView {
 
 inline constexpr int most_updates = 20'000;
 
-// As it begins.
+// Reinitializes the parameters.
 void restart(LearnedView& view, PoolingStep step);
 void learn(LearnedView& view, const PointsView& points, int updates);
-// So many that a frame stays short.
+// Limited so that a frame stays short.
 int updates_a_frame(const LearnedView& view, const PointsView& points);
 void settle(LearnedView& view, const PointsView& points);
 
@@ -124,14 +124,14 @@ struct ScalingView {
   std::uint64_t seed = 1;
   int row = 0;  // the query whose softmax is drawn
 
-  // ---- worked out, when one of these changed
+  // ---- derived when one of these changes
   std::optional<ScoreSample> sample;
-  std::uint64_t sampled = 0;  // seed that it is of
+  std::uint64_t sampled = 0;  // its seed
   ScaledScores scores;
   Series histogram, normal;  // densities
-  Series plain, divided;     // weights of the row, a key each
+  Series plain, divided;     // weights of the row, one per key
   int shown_row = -1;
-  Series entropy_plain, entropy_divided, jacobian_plain, jacobian_divided;  // over d
+  Series entropy_plain, entropy_divided, jacobian_plain, jacobian_divided;  // as functions of d
   std::uint64_t version = 0;
 
   int queries() const { return sample ? sample->queries() : 1; }
@@ -145,11 +145,11 @@ void settle(ScalingView& view);
 // ---- the learning rate
 
 struct ScheduleView {
-  bool begun = false;  // with the run's own numbers
+  bool begun = false;  // initialized from the run's configuration
   int d_model = 512;
   int warmup = 4000;
   double factor = 1;
-  int updates = 20'000;  // that are drawn
+  int updates = 20'000;  // number of steps drawn
   PlotAxis axis;
   PlotView plot;
   Series planned;

@@ -19,7 +19,7 @@ Color32 color_of(AttentionPart part, const Skin& skin) {
   return skin.theme.series[part == AttentionPart::encoder ? 0 : 1];
 }
 
-// Beside the layer's number, so that heads of both parts are told apart.
+// Offset from the layer's number, so that the heads of both parts are distinguishable.
 double place_of(const HeadPlace& place) {
   return place.layer + 1 + (place.part == AttentionPart::encoder ? -0.06 : 0.06);
 }

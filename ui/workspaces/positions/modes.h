@@ -1,4 +1,4 @@
-// How the model is told the order: its own numbers, and what sinusoids and rotations are; a view each.
+// Positional encodings: the model's own numbers, and how sinusoids and rotations work; one view each.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ std::span<const WorkspaceView> position_modes();
 void show_position_mode(Views& views, std::size_t mode);
 std::optional<WorkspaceNumbers> position_mode_numbers(const Views& views);
 
-// ---- a view each
+// ---- one function per view
 void draw_turning(WorkspaceContext& context, PositionsView& view);
 void draw_wavelengths(WorkspaceContext& context, PositionsView& view);
 void draw_locality(WorkspaceContext& context, PositionsView& view);
 void draw_shuffled(WorkspaceContext& context, PositionsView& view);
 std::optional<WorkspaceNumbers> order_numbers(const OrdersView& view);
 
-// What is written of the sentence of this moment, its words in other orders.
+// Requests the model's outputs for the present sentence with its words reordered.
 void ask_for_orders(WorkspaceContext& context, OrdersView& view);
 
 }  // namespace attnscope

@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-// Takes at least that many lines of height, so that what stands beneath captions side by side is level.
+// Occupies at least that many lines, so that the contents below captions side by side are aligned.
 void caption(const char* text, int lines, const Skin& skin) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   WithFont small(skin.fonts.small);
@@ -33,7 +33,7 @@ float largest_magnitude(const Matrix& matrix) {
   return largest > 0 ? largest : 1;
 }
 
-// Every snapshot brings its tables; they are worked on again only when they are others.
+// Every snapshot contains its tables; derived data is recomputed only when they differ.
 void take_table(const Snapshot& snapshot, const PositionScheme& scheme, PositionNumbersView& view) {
   const std::vector<PositionTable>& tables = *snapshot.positions;
   view.table = std::min(view.table, tables.size() - 1);
@@ -51,7 +51,7 @@ void take_table(const Snapshot& snapshot, const PositionScheme& scheme, Position
   view.row = clamped(view.row, 0, table.values.rows - 1);
 }
 
-// Those that the table has.
+// The selected dimensions that exist in the table.
 std::vector<int> shown_dimensions(const PositionNumbersView& view) {
   std::vector<int> shown = view.dimensions;
   std::erase_if(shown, [&](int dimension) { return dimension >= view.shown.values.cols; });
@@ -60,12 +60,12 @@ std::vector<int> shown_dimensions(const PositionNumbersView& view) {
 
 void toggle_dimension(PositionNumbersView& view, int dimension) {
   if (std::erase(view.dimensions, dimension) > 0) return;
-  constexpr std::size_t most = 7;  // as many as there are colours to tell apart
+  constexpr std::size_t most = 7;  // the number of distinct colors
   if (view.dimensions.size() == most) view.dimensions.erase(view.dimensions.begin());
   view.dimensions.push_back(dimension);
 }
 
-// The heading of the table, with the choice among several beside it.
+// Draws the heading of the table, with a choice next to it if there are several.
 void draw_heading(const PositionScheme& scheme, const std::vector<PositionTable>& tables, PositionNumbersView& view,
                   const Skin& skin) {
   bold_text(tr(scheme.heading), skin);
@@ -86,7 +86,7 @@ void draw_heading(const PositionScheme& scheme, const std::vector<PositionTable>
 
 // ---- vectors
 
-// How a computed value came about, with `base` for RoPE; empty for a trained one.
+// The formula of a computed value, with `base` for RoPE; empty for a learned one.
 std::string formula(const PositionScheme& scheme, int position, int dimension, int num_dimensions, double base) {
   const std::string_view format = scheme.formulas[dimension % 2];
   return fmt::format(fmt::runtime(format), position, dimension - dimension % 2, num_dimensions, base);
@@ -125,7 +125,7 @@ Series column(const PositionTable& table, int col) {
   return series;
 }
 
-// Columns of the table over its rows, named after `stem` and their number from `first` on.
+// Plots columns of the table over its rows, named `stem` plus their number, starting at `first`.
 void draw_columns(const PositionScheme& scheme, const std::vector<int>& columns, const char* stem, int first,
                   const PlotOptions& options, PositionNumbersView& view, const Skin& skin) {
   std::vector<Series> series;
@@ -142,7 +142,7 @@ void draw_columns(const PositionScheme& scheme, const std::vector<int>& columns,
   draw_plot("curves", lines, {0, 0}, view.curves_axis, view.curves, labelled, skin);
 }
 
-// As a share of the largest, which every position has with itself.
+// The scale: the largest dot product, which every position has with itself.
 float largest_dot(const Matrix& dots) {
   const auto largest = std::max_element(dots.values.begin(), dots.values.end());
   return largest == dots.values.end() || *largest <= 0 ? 1.0F : *largest;
@@ -181,7 +181,7 @@ void draw_distances(const PositionScheme& scheme, PositionNumbersView& view, con
             {.title = tr("Dot product"), .x_label = tr("distance")}, skin);
 }
 
-// The heading of the last plot, with the choice of its row beside it.
+// Draws the heading of the last plot, with the choice of its row next to it.
 void draw_row_choice(const PositionScheme& scheme, PositionNumbersView& view, const Skin& skin) {
   bold_text(trf("Similarity to one {}", row_word(scheme.form)), skin);
   ImGui::SameLine(0, skin.px(14));
@@ -253,7 +253,7 @@ void draw_biases(const Snapshot& snapshot, const PositionScheme& scheme, Positio
   draw_head_biases(scheme, view, {0, -std::floor(ImGui::GetContentRegionAvail().y * 0.5F)}, textures, skin);
   bold_text(tr(scheme.curves_heading), skin);
   caption(tr(scheme.curves), 1, skin);
-  // No more lines than there are colours to tell apart.
+  // At most as many lines as there are distinct colors.
   const int heads = view.heads.rows;
   const int stride = (heads - 1) / static_cast<int>(skin.theme.series.size()) + 1;
   std::vector<int> drawn;

@@ -165,7 +165,7 @@ std::optional<WorkspaceNumbers> position_mode_numbers(const Views& views) {
 void draw_positions(WorkspaceContext& context) {
   PositionsView& view = context.views.of<PositionsView>();
   draw_modes(view, context.skin);
-  // In the order of PositionsMode.
+  // Same order as PositionsMode.
   constexpr std::array draws = {draw_numbers, draw_turning, draw_wavelengths, draw_locality, draw_shuffled};
   static_assert(draws.size() == modes.size());
   draws[static_cast<std::size_t>(view.mode)](context, view);

@@ -1,4 +1,4 @@
-// The words of the sentence in other orders, and what the model writes of each: as it is told the order, and untold.
+// The sentence with its words reordered, and the model's output for each order, with and without positions.
 #include <fmt/format.h>
 #include <imgui.h>
 

@@ -69,7 +69,7 @@ void pair_tooltip(const TurningView& view, int pair) {
   ImGui::EndTooltip();
 }
 
-// One pair of dimensions: the query's part and the key's, turned, and the angle between them.
+// One pair of dimensions: the rotated components of query and key, and the angle between them.
 void draw_pair(const TurningView& view, int pair, ImVec2 corner, float side, const Skin& skin) {
   Painter paint(skin);
   const double theta = rope_angle(pair, view.width, view.base);
@@ -92,7 +92,7 @@ void draw_pair(const TurningView& view, int pair, ImVec2 corner, float side, con
   if (ImGui::IsItemHovered()) pair_tooltip(view, pair);
 }
 
-// All pairs in rows, as large as they fit into that height.
+// Draws all pairs in rows, as large as they fit into that height.
 void draw_pairs(const TurningView& view, ImVec2 room, const Skin& skin) {
   const int pairs = view.width / 2;
   const float line = font_size(skin.fonts.mono_small) + skin.px(4), gap = skin.px(6);

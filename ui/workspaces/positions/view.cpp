@@ -13,7 +13,7 @@ namespace {
 
 constexpr int samples = 1200;  // of a wave
 
-// A row's keys all alike: what measures_of would say.
+// The attention distance for uniform weights; must agree with measures_of.
 double alike_distance(int rows, int cols, bool causal) {
   Matrix alike(rows, cols);
   for (int row = 0; row < rows; ++row) {
@@ -23,7 +23,7 @@ double alike_distance(int rows, int cols, bool causal) {
   return static_cast<double>(measures_of(alike, causal).distance);
 }
 
-// What is too fast for the samples goes up and down from one to the next, where it would look like a slow wave.
+// A wave above the sampling rate alternates from one sample to the next, because aliasing would show it as a slow wave.
 Series wave(int pair, const WavelengthsView& view) {
   Series series;
   const double step = static_cast<double>(view.far) / samples, length = wavelength(pair, view.width);
@@ -51,7 +51,7 @@ void measure_part(LocalityView& view, AttentionPart part, const AttentionMaps& m
     distances.means.x.push_back(static_cast<double>(layer) + 1);
     distances.means.y.push_back(sum / static_cast<double>(maps[layer].size()));
   }
-  if (distances.alike <= 0) {  // one piece has nowhere else to look
+  if (distances.alike <= 0) {  // with a single token there is no distance
     std::erase_if(view.heads, [&](const HeadDistance& head) { return head.place.part == part; });
     return;
   }

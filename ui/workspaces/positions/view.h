@@ -1,4 +1,4 @@
-// What is looked at in the workspace of positions besides the numbers of the model's own scheme.
+// View state of the positions workspace, except for the tables of the model's own scheme.
 #pragma once
 
 #include <memory>
@@ -24,16 +24,16 @@ struct TurningView {
   PlotAxis axis;
   PlotView plot;
 
-  int of_width = 0;  // that the series is of
+  int of_width = 0;  // d_k that the series was computed for
   double of_base = 0;
-  Series product;  // of two vectors alike in every pair, over how far apart they stand
+  Series product;  // q·k of two vectors that are equal in every pair, as a function of their distance
 };
 
 inline constexpr int last_position = 512;  // of query and key
 
-// θ_i = base^(−2i/d) (2104.09864 §3.2.2): the angle a position.
+// θ_i = base^(−2i/d) (2104.09864 §3.2.2): the angle per position.
 double rope_angle(int pair, int width, double base = 10000);
-// Both one position further, as long as there is one.
+// Moves both one position forward, up to the last.
 void move_both(TurningView& view);
 void settle(TurningView& view);
 
@@ -44,13 +44,13 @@ inline constexpr int most_far = 131'072;
 struct WavelengthsView {
   int width = 128;  // d_model
   int limit = 128;  // max_length
-  int far = 1024;   // position as far as which waves are drawn
+  int far = 1024;   // largest position for which waves are drawn
   PlotAxis lengths_axis, waves_axis;
   PlotView lengths_plot{.log = true}, waves_plot;
 
-  int of_width = 0, of_far = 0;  // that the series are of
-  Series lengths;                // over the dimension 2i
-  std::vector<Series> waves;     // of some dimensions, over the position
+  int of_width = 0, of_far = 0;  // parameters that the series were computed for
+  Series lengths;                // as a function of the dimension 2i
+  std::vector<Series> waves;     // of some dimensions, as functions of the position
   std::vector<std::string> wave_names;
 };
 
@@ -58,17 +58,17 @@ struct WavelengthsView {
 double wavelength(int pair, int width);
 void settle(WavelengthsView& view);
 
-// ---- how local heads look
+// ---- attention distance of heads
 
 struct HeadDistance {
   HeadPlace place;
   double distance = 0;
-  double alike = 0;  // of a head that looks at all keys alike
+  double alike = 0;  // of a head with uniform attention
 };
 
 struct PartDistances {
   AttentionPart part = AttentionPart::encoder;
-  Series means = {};  // over the layer, from 1
+  Series means = {};  // over the layer, starting at 1
   double alike = 0;
 };
 
@@ -76,7 +76,7 @@ struct LocalityView {
   PlotAxis axis;
   PlotView plot;
 
-  std::shared_ptr<const Snapshot> snapshot;  // that the rest is of
+  std::shared_ptr<const Snapshot> snapshot;  // the source of the rest
   std::vector<HeadDistance> heads;
   std::vector<PartDistances> parts;
   double layers = 1;
@@ -85,10 +85,10 @@ struct LocalityView {
 
 void settle(LocalityView& view, const std::shared_ptr<const Snapshot>& snapshot);
 
-// ---- the words in other orders
+// ---- reordered words
 
 struct OrdersView {
-  std::optional<OrderQuestion> asked;  // of the run and step beneath
+  std::optional<OrderQuestion> asked;  // of the run and step below
   std::uint64_t run = 0;
   std::int64_t step = 0;
   std::int64_t seed = 1;
