@@ -223,7 +223,7 @@ TEST_F(Inside, EveryStageIsThere) {
 }
 
 TEST_F(Inside, WhatShawsVectorsAddIsInTheTitles) {
-  ui.io().DisplaySize = {1600, 1600};
+  ui.io().DisplaySize = {1660, 1600};
   show(with_inside(encoder_head));
   EXPECT_TRUE(ui.drew("q·k ÷ "));
   EXPECT_TRUE(ui.drew("weights × V"));

@@ -401,7 +401,7 @@ TEST_F(Levels, WhatMakesNoSenseIsRefusedWithItsReason) {
   ui.frames(2, draw);
   EXPECT_EQ(view.map.choice.mix, HeadMix::one);
   const Snapshot& whole = *scope.complete.snapshot;
-  EXPECT_NE(std::string(refusal(HeadMix::rollout, view.choice(), whole)).find("Cross-attention"), std::string::npos);
+  EXPECT_NE(std::string(refusal(HeadMix::rollout, view.choice(), whole)).find("cross-attention"), std::string::npos);
   EXPECT_TRUE(refusal(HeadMix::difference, view.choice(), whole));
   EXPECT_TRUE(refusal(HeadMix::together_mean, view.choice(), whole));
   EXPECT_FALSE(refusal(HeadMix::layer_mean, view.choice(), whole));

@@ -347,7 +347,7 @@ TEST_F(ChaptersPanel, TheTabsStandInOneRow) {
   receive_model(ModelConfig());
   scope.layout.setup_open = scope.layout.curves_open = true;
   show(OriginsMode::kernels);
-  const auto first = ui.find_text("Kernels"), last = ui.find_text("Classifier");
+  const auto first = ui.find_text("Kernels"), last = ui.find_text("Classes");
   ASSERT_TRUE(first && last);
   EXPECT_EQ(first->y, last->y);
 }

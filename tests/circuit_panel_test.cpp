@@ -266,7 +266,7 @@ TEST_F(CircuitPanel, AnExchangeIsAskedForAndShown) {
   EXPECT_FLOAT_EQ(view.rows.at(0, 1), 0.3F);
   ui.frames(3, draw);
   EXPECT_THAT(studies(), SizeIs(asked));
-  ASSERT_TRUE(ui.click_text("Clean → corrupted (denoising)", draw));
+  ASSERT_TRUE(ui.click_text("corrupted (denoising)", draw));
   EXPECT_FLOAT_EQ(view.rows.at(0, 1), 0.6F);
   EXPECT_TRUE(circuit_numbers(scope.views));
 }

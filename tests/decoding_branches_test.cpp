@@ -226,7 +226,9 @@ TEST_F(DrawnBranches, OldOnesSayWhenTheyWereSeen) {
 
 TEST_F(DrawnBranches, AreCleared) {
   show(output({1, 5, 66}, 2));
-  ASSERT_TRUE(ui.click_text("Clear", draw));
+  const auto button = ui.find_text("Clear", 1);  // after "Clear prefix"
+  ASSERT_TRUE(button);
+  ui.click(*button, draw);
   EXPECT_THAT(decoding.branches.all, SizeIs(1));
   EXPECT_TRUE(ui.drew("Click a candidate on the right"));
 }

@@ -126,7 +126,7 @@ class DecodingSteps : public testing::Test {
 // ---- a narrow window
 
 TEST(NarrowDecoding, TheFieldsStandBeneathEachOtherWhereOneLineHasNoRoom) {
-  UiHarness ui{{440, 300}, ThemeName::dark, 2};
+  UiHarness ui{{560, 300}, ThemeName::dark, 2};
   DecodingView view;
   std::string reference;
   const auto snapshot = fixture_snapshot({5, 6, 2, 4});

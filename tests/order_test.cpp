@@ -31,7 +31,7 @@ OrderResult inspect(SequenceModel& model, const std::string& text) {
   return compare_orders(model, tokenizer(), {.text = text, .orders = 4}, [](double) {});
 }
 
-TEST(Order, WordsAreShuffledAndNoOrderComesTwice) {
+TEST(ShuffledWords, WordsAreShuffledAndNoOrderComesTwice) {
   const std::vector<std::string> orders = shuffled_words("  the cat  sat on the mat ", 6, 1);
   ASSERT_EQ(orders.size(), 6);
   EXPECT_EQ(orders[0], "the cat sat on the mat");
@@ -49,7 +49,7 @@ TEST(Order, WordsAreShuffledAndNoOrderComesTwice) {
 
 // Pieces of single characters with a space before each word: whole words change places, so only attention between words
 // is untouched by it. Words of one piece each would do too.
-TEST(Order, WhoIsNotToldItWritesTheSame) {
+TEST(ShuffledWords, WhoIsNotToldItWritesTheSame) {
   for (const PositionScheme& scheme : position_schemes()) {
     const Model model = still(std::string(scheme.name));
     const OrderResult inspection = inspect(*model, "a t e");
@@ -72,7 +72,7 @@ TEST(Order, WhoIsNotToldItWritesTheSame) {
   }
 }
 
-TEST(Order, OfNothingToShuffleSaysSo) {
+TEST(ShuffledWords, OfNothingToShuffleSaysSo) {
   const Model model = still("sinusoidal");
   EXPECT_THAT(inspect(*model, "cat").problem, HasSubstr("two words"));
   EXPECT_THAT(inspect(*model, "").problem, HasSubstr("two words"));

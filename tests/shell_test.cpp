@@ -333,7 +333,7 @@ TEST_F(Shell, AKeyThatDoesNothingHereIsNotNamed) {
   EXPECT_THAT(explained(), testing::HasSubstr("Key:Space"));
   scope.rights = Rights::watch;
   const std::string why_not = explained();
-  EXPECT_THAT(why_not, testing::HasSubstr("Thiswindowonlywatches"));
+  EXPECT_THAT(why_not, testing::HasSubstr("Read-onlywindow"));
   EXPECT_THAT(why_not, testing::Not(testing::HasSubstr("Key:")));
 }
 
@@ -430,7 +430,7 @@ TEST_F(Shell, ALiveFieldAppliesAtOnce) {
   ui.wheel(ImVec2(100, 300), -30, draw);
   const auto label = ui.find_text("Label smoothing");
   ASSERT_TRUE(label) << ui.drawn_text();
-  ui.click(ImVec2(220, label->y), draw);
+  ui.click(ImVec2(236, label->y), draw);
   ASSERT_FALSE(posted<Adjust>(scope).empty());
   EXPECT_GT(posted<Adjust>(scope).back().config.training.label_smoothing, 0.3);
   EXPECT_EQ(posted<Adjust>(scope).back().config.model.d_model, 128);

@@ -68,10 +68,13 @@ torch::Tensor RecordedParameters::matrix(std::int64_t step, const std::string& n
   if (!kept.tensors.empty()) return kept.tensors.at(name);
   const Safetensors file = read_safetensors(kept.file);
   const TensorBytes& stored = file.at(name);
-  if (stored.dtype != Dtype::F32 || stored.shape.size() != 2)
-    throw SafetensorsError(fmt::format("{}: tensor {} is not a float32 matrix", kept.file.string(), name));
+  const std::optional<torch::ScalarType> type = floating_type(stored.dtype);
+  if (!type || stored.shape.size() != 2)
+    throw SafetensorsError(
+        fmt::format("{}: tensor {} is not a matrix of floating-point numbers", kept.file.string(), name));
   // from_blob has no const form; the data is only read, and copied before the file is unmapped.
-  return torch::from_blob(const_cast<char*>(stored.bytes.data()), stored.shape, torch::kFloat32).clone();
+  const torch::Tensor mapped = torch::from_blob(const_cast<char*>(stored.bytes.data()), stored.shape, *type);
+  return mapped.to(torch::kFloat32, false, true);
 }
 
 void RecordedParameters::restore(std::int64_t step, SequenceModel& model) const {

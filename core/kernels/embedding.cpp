@@ -8,7 +8,7 @@ namespace {
 void check_ids(const torch::Tensor& ids, std::int64_t vocab_size) {
   const auto* id = ids.data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < ids.numel(); ++i) {
-    TORCH_CHECK_INDEX(id[i] >= 0 && id[i] < vocab_size, "piece ", id[i], " of a vocabulary of ", vocab_size);
+    TORCH_CHECK_INDEX(id[i] >= 0 && id[i] < vocab_size, "token id ", id[i], " of a vocabulary of ", vocab_size);
   }
 }
 

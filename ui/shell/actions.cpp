@@ -549,7 +549,7 @@ constexpr std::array table = {
            "Searches every action, view, setting, corpus and preset. Type what you want to see or do.",
            typing(ctrl(Key::p)), Menu::help, [](AppState& scope) { scope.palette.asked = true; }},
     Action{"manual", "Manual", "Opens the manual: one page per task, from the first sentence to distributed training.",
-           typing(ctrl_shift(Key::f1)), Menu::help, [](AppState& scope) { scope.manual.open = true; },
+           no_key, Menu::help, [](AppState& scope) { scope.manual.open = true; },
            [](const AppState& scope) { return !scope.facts.manual.empty(); }},
     Action{"glossary", "Glossary",
            "Explains the terms of the window in plain language, with formula, source and where to see them.",

@@ -24,7 +24,7 @@ std::span<const std::string_view> density_names();  // names in settings and on 
                                                     // Density
 
 struct Layout {
-  float setup_width = 288;  // in pixels at scale 1, like all lengths here
+  float setup_width = 310;  // in pixels at scale 1, like all lengths here
   float curves_width = 310;
   float side_width = 340;  // WorkspaceContext::side_width
   Density density = Density::everything;

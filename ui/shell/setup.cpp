@@ -200,7 +200,7 @@ float label_column(const Skin& skin) {
     const std::string_view label = tr(field.label);
     width = std::max(width, ImGui::CalcTextSize(label.data(), label.data() + label.size()).x);
   }
-  return std::min(width + skin.px(4), ImGui::GetContentRegionAvail().x * 0.55F);
+  return std::min(width + skin.px(4), ImGui::GetContentRegionAvail().x * 0.56F);
 }
 
 // The preset with the present values; null: none.

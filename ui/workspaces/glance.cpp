@@ -391,16 +391,18 @@ std::string telling(const Glance& glance, int chosen) {
   return text;
 }
 
-void centred(const std::string& text, ImFont* font, Color32 color, const Skin& skin) {
+// Takes at least the room of `min_lines` lines: what is below must not move while the mouse does.
+void centred(const std::string& text, ImFont* font, Color32 color, const Skin& skin, int min_lines = 1) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float room = ImGui::GetContentRegionAvail().x;
   Painter paint(skin);
+  const float line_height = font_size(font) + skin.px(2);
   float y = at.y;
   for (const std::string_view line : wrapped_lines(font, text, std::max(1.0F, room))) {
     paint.text(font, {at.x + std::max(0.0F, std::floor((room - text_size(font, line).x) / 2)), y}, color, line);
-    y += font_size(font) + skin.px(2);
+    y += line_height;
   }
-  ImGui::Dummy({std::max(1.0F, room), y - at.y});
+  ImGui::Dummy({std::max(1.0F, room), std::max(y - at.y, line_height * static_cast<float>(min_lines))});
 }
 
 void draw_heading(WorkspaceContext& context, const Glance& glance) {
@@ -540,7 +542,7 @@ void draw_glance(WorkspaceContext& context) {
   Picture picture(glance.made, glance.made.inspections.empty() ? -1 : shown, low, size, skin);
   glance.pointed = picture.draw(view);
   ImGui::SetCursorScreenPos({low.x, picture.bottom()});
-  if (!glance.made.inspections.empty()) centred(telling(glance.made, shown), skin.fonts.ui, skin.theme.text, skin);
+  if (!glance.made.inspections.empty()) centred(telling(glance.made, shown), skin.fonts.ui, skin.theme.text, skin, 2);
   draw_invitation(context, glance.made, snapshot.source_text);
 }
 

@@ -67,7 +67,7 @@ constexpr std::array sections = {
     Section{mark("1  Compare every query with every key"), compare},
     Section{mark("2  Scale, mask, softmax: scores become weights"), weigh},
     Section{mark("3  Average the values with these weights"), mix},
-    Section{mark("4  All heads concatenated, through W_O"), join},
+    Section{mark("4  All heads, through the output projection"), join},
 };
 
 std::string title_of(Stage stage, const HeadNumbers& numbers) {

@@ -40,9 +40,9 @@ constexpr std::array modes = {
 static_assert(modes.size() == static_cast<std::size_t>(OriginsMode::classes) + 1);
 
 // Same order as the modes.
-constexpr std::array short_titles = {mark("Kernels"), mark("Learned"),   "\u221Ad_k",       mark("Rate"),
-                                     mark("Cell"),    mark("Attention"), mark("Vector"),    mark("BPTT"),
-                                     mark("Cost"),    mark("Length"),    mark("Classifier")};
+constexpr std::array short_titles = {mark("Kernels"), mark("Learned"), "\u221Ad_k",    mark("Rate"),
+                                     mark("Cell"),    mark("States"),  mark("Vector"), mark("BPTT"),
+                                     mark("Cost"),    mark("Length"),  mark("Classes")};
 static_assert(short_titles.size() == modes.size());
 
 // ---- the keys
