@@ -129,7 +129,7 @@ TEST_F(ChaptersPanel, ATransformerHasNoCell) {
   receive_model(ModelConfig());
   for (const OriginsMode mode : {OriginsMode::cell, OriginsMode::state_attention, OriginsMode::bottleneck}) {
     show(mode);
-    EXPECT_TRUE(ui.drew("Choose the architecture recurrent in Setup"));
+    EXPECT_TRUE(ui.drew("choose the recurrent architecture, then Reset"));
     EXPECT_TRUE(scope.asked.recurrent);
   }
 }

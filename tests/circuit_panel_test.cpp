@@ -156,7 +156,7 @@ TEST_F(CircuitPanel, ThePictureCountsOverTheCorpus) {
   counted.tried = 58;
   counted.found = fixture_circuit(view.inspection->facts.words, 32);
   end(counted);
-  EXPECT_TRUE(ui.drew("Counted in both directions over 32 similar pairs"));
+  EXPECT_TRUE(ui.drew("32 similar corpus pairs, both directions"));
   const auto tried = [&](const char* button) {
     EXPECT_TRUE(ui.click_text(button, draw)) << button;
     const ChangedRun run = std::get<TrialStudy>(studies().back().question).run;
@@ -461,8 +461,8 @@ TEST_F(CircuitPanel, WhenItFormedIsAskedOnceAndDrawn) {
   Formation formation{asked.question, asked.circuit, {}};
   formation.points = {{100, 0.2, {0.1, 0, 0.1}}, {200, 5, {4, 0.5, 2}}, {400, 8, {7.5, 6, 3}}};
   end(formation);
-  EXPECT_TRUE(ui.drew("by step 200: total difference"));
-  EXPECT_TRUE(ui.drew("by step 400: encoder layer 1"));
+  EXPECT_TRUE(ui.drew("step 200: total difference"));
+  EXPECT_TRUE(ui.drew("step 400: encoder layer 1"));
   EXPECT_TRUE(ui.drew("Effect, nats"));
   ui.frames(4, draw);
   EXPECT_THAT(studies(), SizeIs(2));

@@ -50,7 +50,7 @@ TEST_F(GlanceWindow, SaysWhereItLooksAndWhatWasWrittenOfBoth) {
   EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::encoder, 1, 2}));
   const std::string drawn = ui.drawn_text();  // the built-in font has no “ and ”
   EXPECT_THAT(drawn, HasSubstr("?it?attendsmostto?animal?(apartfromitself):weight1.00."));
-  EXPECT_THAT(drawn, HasSubstr("Itwasattendedtomostwhen?il?wasgenerated."));
+  EXPECT_THAT(drawn, HasSubstr("?it?wasattendedtomostwhen?il?wasgenerated."));
   EXPECT_THAT(drawn, HasSubstr("?animal?wasattendedtomostwhen?animal?wasgenerated."));
   EXPECT_THAT(drawn, HasSubstr("didn't")) << "set as it is read";
   EXPECT_FALSE(ui.drew("Corpus")) << "neither setup …";
@@ -69,7 +69,7 @@ TEST_F(GlanceWindow, WhatWasWrittenStandsAsInTheText) {
   receive(scope, {}, snapshot);
   ui.frames(2, draw);
   const std::string drawn = ui.drawn_text();
-  EXPECT_THAT(drawn, HasSubstr("Itwasattendedtomostwhen?qu'il?wasgenerated."))
+  EXPECT_THAT(drawn, HasSubstr("?it?wasattendedtomostwhen?qu'il?wasgenerated."))
       << "the sign between two words with them";
   EXPECT_THAT(drawn, HasSubstr("?animal?wasattendedtomostwhen?L'animal?wasgenerated."));
 

@@ -107,7 +107,7 @@ constexpr auto labels = std::to_array<Label>({
     {"Model", "attention head"},
     {"Head", "attention head"},
     {"Inside one head", "scaled dot product"},
-    {"Add & norm, feed-forward", "residual connection"},
+    {"Sublayers", "residual connection"},
     {"Step by step", "decoding"},
     {"Beam tree", "beam search"},
     {"Side by side", "sampling"},

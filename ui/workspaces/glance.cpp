@@ -67,7 +67,7 @@ SetText set_text(std::vector<WordSpan> words, const std::vector<Token>& tokens) 
     const std::string& token = tokens[static_cast<std::size_t>(word.begin)].text;
     text.apart.push_back(token.starts_with(word_mark) || is_mark(word));
     const auto parts = std::span(tokens).subspan(static_cast<std::size_t>(word.begin),
-                                                  static_cast<std::size_t>(word.end - word.begin));
+                                                 static_cast<std::size_t>(word.end - word.begin));
     text.unknown.push_back(std::ranges::any_of(parts, &Token::unknown));
   }
   return text;
@@ -385,7 +385,8 @@ std::string telling(const Glance& glance, int chosen) {
                          text_of_word(glance.text.words, chosen), text_of_word(glance.text.words, best),
                          number_text(static_cast<double>(glance.inspections.at(chosen, best)), 2));
   if (const std::string written = written_of(glance, chosen); !written.empty())
-    text += trf(" It was attended to most when “{}” was generated.", written);
+    text +=
+        trf(" “{}” was attended to most when “{}” was generated.", text_of_word(glance.text.words, chosen), written);
   if (const std::string written = written_of(glance, best); !written.empty())
     text += trf(" “{}” was attended to most when “{}” was generated.", text_of_word(glance.text.words, best), written);
   return text;

@@ -20,8 +20,7 @@ constexpr std::array levels = {
     WorkspaceView{"head", "Head", "One head: which token attends to which, and how much."},
     WorkspaceView{"inside", "Inside one head",
                   "The selected head's own numbers: q·k, ÷√d_k, mask, softmax, ×V, W_O (paper §3.2.1)."},
-    WorkspaceView{"sublayers", "Add & norm, feed-forward",
-                  "The effect of each sublayer on every token's vector (paper §3.1, §3.3)."},
+    WorkspaceView{"sublayers", "Sublayers", "The effect of each sublayer on every token's vector (paper §3.1, §3.3)."},
 };
 static_assert(levels.size() == static_cast<std::size_t>(AttentionLevel::sublayers) + 1);
 

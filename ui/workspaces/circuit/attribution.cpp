@@ -243,7 +243,7 @@ void draw_inspection(WorkspaceContext& context, AttributionView& view) {
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, attribution_sentence(inspection, view.head), skin);
   const std::string of =
       view.head < inspection.heads.size()
-          ? trf("attention of {} layer {} head {}", part_name(inspection.heads[view.head].place.part),
+          ? trf("attention of {} layer {} head {}", tr(part_name(inspection.heads[view.head].place.part)),
                 inspection.heads[view.head].place.layer + 1, inspection.heads[view.head].place.head + 1)
           : std::string();
   draw_caption(tr("Importance of each input token, by method"), of,

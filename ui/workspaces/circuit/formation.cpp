@@ -15,15 +15,15 @@ namespace {
 
 constexpr std::size_t fewest_steps = 2;  // required for a line
 
-// "Components reached half of their final effect by step 2 000: total difference, …; by step 4 000: …."
+// "At these recorded steps, components had reached half of their final effect: step 2 000: total difference, …; …."
 std::string order_text(const std::vector<std::string>& names, const std::vector<Series>& lines) {
   std::map<std::int64_t, std::vector<std::string>> by_step;
   for (std::size_t i = 0; i < lines.size(); ++i)
     if (const auto step = formed_by(lines[i])) by_step[*step].push_back(names[i]);
   if (by_step.empty()) return tr("No component has a notable effect at any of these steps.");
   std::vector<std::string> parts;
-  for (const auto& [step, formed] : by_step) parts.push_back(trf("by step {}: {}", grouped(step), listed(formed)));
-  return trf("Components reached half of their final effect {}.", fmt::join(parts, "; "));
+  for (const auto& [step, formed] : by_step) parts.push_back(trf("step {}: {}", grouped(step), listed(formed)));
+  return trf("At these recorded steps, components had reached half of their final effect: {}.", fmt::join(parts, "; "));
 }
 
 }  // namespace

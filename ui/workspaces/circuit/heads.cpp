@@ -148,9 +148,9 @@ void try_row(WorkspaceContext& context, CircuitView& view, const HeatmapResult& 
   }
   const std::string at =
       mouse.clicked ? "\u201C" + cols[static_cast<std::size_t>(mouse.col)] + "\u201D" : tr("all positions");
-  try_change(
-      context, view, row_run(view, place, positions),
-      trf("{} {} at {}, {}:", part_name(view.part), row_name(place, view.inspection->facts), at, put_in(view.kind)));
+  try_change(context, view, row_run(view, place, positions),
+             trf("{} {} at {}, {}:", tr(part_name(view.part)), row_name(place, view.inspection->facts), at,
+                 put_in(view.kind)));
 }
 
 void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) {

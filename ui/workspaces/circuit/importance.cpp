@@ -28,7 +28,8 @@ std::string summary(const HeadsResult& inspection, const ModelConfig& model) {
   while (gone + 1 < inspection.pruning.size() && inspection.pruning[gone + 1].nll - inspection.nll < little) ++gone;
   return trf(
       "{} matters most: without it the loss per token is {:.3f} nats above {:.3f}. {} of {} heads can be ablated "
-      "together for less than {} nats. Rank correlation with the gradient-based estimate: {:.2f} (Spearman).",
+      "together at a cost below {} nats per token. Rank correlation with the gradient-based estimate: {:.2f} "
+      "(Spearman).",
       head_name(most->place, model), most->exact, inspection.nll, gone, inspection.heads.size(), little,
       agreement(inspection));
 }
@@ -162,7 +163,7 @@ std::optional<WorkspaceNumbers> importance_numbers(const CircuitView& view) {
   for (int row = 0; row < numbers.matrix.rows; ++row) {
     const HeadImportance& head = view.heads->heads[static_cast<std::size_t>(row)];
     numbers.rows.push_back(
-        fmt::format("{} {}", part_name(head.place.part), layer_and_head(head.place.layer, head.place.head)));
+        fmt::format("{} {}", tr(part_name(head.place.part)), layer_and_head(head.place.layer, head.place.head)));
     numbers.matrix.at(row, 0) = static_cast<float>(head.exact);
     numbers.matrix.at(row, 1) = static_cast<float>(head.fast);
   }

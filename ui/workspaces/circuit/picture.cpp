@@ -377,10 +377,8 @@ std::string counted_text(const CircuitView& view) {
   if (view.counted && !view.counted->problem.empty()) return view.counted->problem;
   if (view.counted && !view.counted->found.problem.empty()) return view.counted->found.problem;
   if (view.counted)
-    return trf(
-        "Counted in both directions over {} similar pairs from the corpus; {} were tried, and those that the model "
-        "does not tell apart are left out.",
-        view.counted->found.pairs, view.counted->tried);
+    return trf("{} similar corpus pairs, both directions; {} tried, pairs the model does not distinguish omitted.",
+               view.counted->found.pairs, view.counted->tried);
   return view.counting_asked ? tr("For this pair only; counting over the corpus\u2026")
                              : tr("For this pair only, in both directions.");
 }

@@ -311,7 +311,7 @@ std::vector<std::string> formation_names(const Formation& formation) {
   const Circuit& circuit = formation.of;
   if (!circuit.places.empty()) names.push_back(tr("vectors at ") + slot_names(circuit, circuit.places.back().slots));
   for (const CircuitEdge& edge : circuit.edges)
-    names.push_back(trf("{} layer {}", edge.part == AttentionPart::cross ? tr("cross-attention") : part_name(edge.part),
+    names.push_back(trf("{} layer {}", edge.part == AttentionPart::cross ? tr("cross-attention") : tr(part_name(edge.part)),
                         edge.layer + 1));
   return names;
 }

@@ -216,7 +216,7 @@ std::optional<WorkspaceNumbers> both_attention_numbers(const Views& views) {
   if (made.maps.difference.empty()) return std::nullopt;
   return WorkspaceNumbers{
       made.maps.difference, texts_of(made.maps.queries), texts_of(made.maps.keys),
-      trf("{} {} A minus B", part_name(made.place.part), layer_and_head(made.place.layer, made.place.head))};
+      trf("{} {} A minus B", tr(part_name(made.place.part)), layer_and_head(made.place.layer, made.place.head))};
 }
 
 }  // namespace attnscope

@@ -49,8 +49,8 @@ void draw_table(const CostResult& inspection, const Skin& skin) {
       paint.text(font, {origin.x + room * columns[i], origin.y + y}, color, cells[i]);
   };
   row(0, skin.theme.text_dim,
-      {tr("layer"), tr("operations"), tr("sequential"), tr("path"), tr("time ~ n to the"), tr("memory ~ n to the"),
-       tr("longest, ms")});
+      {tr("layer"), tr("operations"), tr("sequential"), tr("max path"), tr("time exponent"), tr("memory exponent"),
+       tr("max n, ms")});
   float y = line;
   for (std::size_t i = 0; i < inspection.curves.size(); ++i) {
     const CostCurve& curve = inspection.curves[i];

@@ -231,11 +231,11 @@ const RecurrentStates* inspection_or_note(WorkspaceContext& context, RecurrentVi
   if (!snapshot) {
     why = context.has_run ? tr("Type a sentence below to see how the network reads it, token by token.")
                           : tr("This view shows the states of a recurrent network, but no run is open. Open one, or "
-                               "choose the architecture recurrent in Setup and Reset.");
+                               "choose the recurrent architecture in Setup and Reset.");
   } else if (!snapshot->model.is_recurrent()) {
     why =
-        tr("This view shows a state passed from token to token, which a Transformer does not have. Choose the "
-           "architecture recurrent in Setup, and Reset.");
+        tr("This view shows a state passed from token to token, which a Transformer does not have. In Setup, choose "
+           "the recurrent architecture, then Reset.");
   } else if (!inspection) {
     why = is_recorded(*snapshot) ? recorded_note(context.maps.complete) : tr("Reading the cells\u2026");
   } else if (inspection->h.empty()) {

@@ -73,7 +73,7 @@ void draw_heading(const PositionScheme& scheme, const std::vector<PositionTable>
   ImGui::SameLine(0, skin.px(14));
   const WithFont small(skin.fonts.small);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {skin.px(6), 1});
-  ImGui::SetNextItemWidth(skin.px(150));
+  ImGui::SetNextItemWidth(std::min(skin.px(150), ImGui::GetContentRegionAvail().x));
   if (begin_combo("##table", tables[view.table].name)) {
     for (std::size_t i = 0; i < tables.size(); ++i) {
       if (ImGui::Selectable(tables[i].name.c_str(), i == view.table)) view.table = i;
@@ -154,7 +154,7 @@ void draw_dots(const PositionScheme& scheme, PositionNumbersView& view, ImVec2 s
   options.low = std::min(0.0F, *std::min_element(view.dots.values.begin(), view.dots.values.end()));
   options.high = largest_dot(view.dots);
   options.row_axis = row_word(scheme.form);
-  const std::string other = trf("other {} (click a row to draw it)", row_word(scheme.form));
+  const std::string other = trf("other {} (click a row)", row_word(scheme.form));
   options.col_axis = other;
   options.first_row = options.first_col = view.shown.first;
   options.selected_row = view.row;
