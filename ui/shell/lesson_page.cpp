@@ -54,7 +54,7 @@ constexpr std::array<Pair, static_cast<std::size_t>(Say::count)> texts = {{
     {"Lessons", "Leçons"},
     {"Question", "Question"},
     {"Prediction", "Prédiction"},
-    {"Touch", "À vous"},
+    {"Try it", "À vous"},
     {"Check", "Bilan"},
     {"Why", "Pourquoi"},
     {"Back", "Retour"},
