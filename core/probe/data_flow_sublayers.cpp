@@ -11,6 +11,7 @@
 #include "kernels/attention.h"
 #include "model/feed_forward.h"
 #include "plain/clamped.h"
+#include "plain/position_schemes.h"
 #include "probe/data_flow_builder.h"
 #include "probe/tensors.h"
 
