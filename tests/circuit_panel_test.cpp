@@ -52,7 +52,7 @@ class CircuitPanel : public testing::Test {
     ui.frames(3, draw);
   }
 
-  // Of the tab in the line of "By position": "Circuit" is the name of the workspace, too.
+  // Clicks the tab in the line of "By position", because "Circuit" is also the name of the workspace.
   bool click_tab(std::string_view title) {
     ui.frame(draw);
     const auto first = ui.find_text("By position");

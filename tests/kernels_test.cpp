@@ -582,7 +582,7 @@ TEST(Yielding, StaysAtABreathWhileItIsToBeQuiet) {
   });
   while (yields < 5) std::this_thread::yield();  // whoever waits for a look is answered meanwhile
   EXPECT_FALSE(past);
-  kernels::yield_if_requested();  // this thread does not breathe: it is not held
+  kernels::yield_if_requested();  // this thread does not yield, so it is not stopped
   quiet.reset();
   update.join();
   EXPECT_TRUE(past);

@@ -81,7 +81,7 @@ using CorpusProgress = std::function<void(double fraction)>;
 // part. No source sentence is in two parts, except in a file with fewer than three different sources: then all parts
 // are equal.
 //
-// As text, any UTF-8 file is read unchanged, including blank and repeated lines, except for a byte order mark and CR
+// Any UTF-8 file is read unchanged as text, including blank and repeated lines, except for a byte order mark and CR
 // before LF. `config.target` and `config.seed` are ignored: the first 90 % of the characters are for training, the rest
 // for both validation and testing, as in nanoGPT (for a single character, all parts are equal). A built-in corpus gives
 // one line "source → target" per pair, split like its pairs.
