@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "corpus/corpus.h"
-#include "plain/config.h"
-#include "plain/presets.h"
+#include "config/config.h"
+#include "config/presets.h"
+#include "data/corpus/corpus.h"
 
 namespace attnscope {
 namespace {

@@ -26,11 +26,11 @@
 #include "shell/layout.h"
 #include "workspaces/workspaces.h"
 #endif
-#include "plain/config.h"
-#include "plain/edit_distance.h"
-#include "plain/pairs.h"
-#include "plain/presets.h"
-#include "remote/address.h"
+#include "analysis/edit_distance.h"
+#include "config/config.h"
+#include "config/pairs.h"
+#include "config/presets.h"
+#include "session/remote/address.h"
 
 namespace attnscope {
 namespace {

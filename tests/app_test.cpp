@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "storage/file.h"
+#include "files/storage/file.h"
 #include "window/font_files.h"
 #include "window/glfw_window.h"
 #include "window/pacing.h"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "config/position_schemes.h"
 #include "inside_fixture.h"
-#include "plain/position_schemes.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"
 #include "snapshot_fixture.h"

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "attribution/attribution.h"
-#include "attribution/logit_parts.h"
+#include "analysis/rank_correlation.h"
+#include "inspect/attribution/attribution.h"
+#include "inspect/attribution/logit_parts.h"
 #include "model_fixture.h"
-#include "plain/rank_correlation.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "files/storage/file.h"
 #include "losses.h"
 #include "run_fixture.h"
-#include "storage/file.h"
 
 namespace attnscope {
 namespace {

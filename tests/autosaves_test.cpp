@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "storage/autosaves.h"
-#include "storage/file.h"
-#include "storage/safetensors.h"
+#include "files/storage/autosaves.h"
+#include "files/storage/file.h"
+#include "files/storage/safetensors.h"
 
 namespace attnscope {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/dropout.h"
+#include "inspect/probe/tensors.h"
 #include "model/dropout_places.h"
 #include "model/inspection.h"
-#include "probe/tensors.h"
+#include "model/kernels/dropout.h"
 #include "run_fixture.h"
 
 namespace attnscope {

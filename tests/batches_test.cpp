@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "tokenizer/tokenizer.h"
+#include "data/tokenizer/tokenizer.h"
 #include "training/batches.h"
 
 namespace attnscope {

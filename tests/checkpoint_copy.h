@@ -14,7 +14,7 @@
 #include <string>
 
 #include "engine/torch_engine.h"
-#include "storage/safetensors.h"
+#include "files/storage/safetensors.h"
 
 namespace attnscope {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "inspect/probe/inspect_model.h"
+#include "inspect/probe/tensors.h"
+#include "messages/decodings.h"
 #include "model_fixture.h"
-#include "plain/decodings.h"
-#include "probe/inspect_model.h"
-#include "probe/tensors.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "plain/attribution.h"
-#include "plain/circuit.h"
+#include "messages/attribution.h"
+#include "messages/circuit.h"
 
 namespace attnscope {
 

@@ -11,12 +11,12 @@
 #include <tuple>
 #include <vector>
 
-#include "circuit/contrast_runs.h"
-#include "circuit/corpus_contrasts.h"
-#include "circuit/formation.h"
-#include "circuit/score_split.h"
-#include "circuit/search.h"
-#include "circuit/sweep.h"
+#include "inspect/circuit/contrast_runs.h"
+#include "inspect/circuit/corpus_contrasts.h"
+#include "inspect/circuit/formation.h"
+#include "inspect/circuit/score_split.h"
+#include "inspect/circuit/search.h"
+#include "inspect/circuit/sweep.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {

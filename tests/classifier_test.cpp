@@ -11,16 +11,16 @@
 #include <set>
 #include <sstream>
 
-#include "corpus/corpus.h"
+#include "data/corpus/corpus.h"
+#include "data/tokenizer/families.h"
 #include "engine/torch_engine.h"
-#include "evaluation/evaluation.h"
+#include "inspect/evaluation/evaluation.h"
+#include "inspect/probe/gradients.h"
+#include "inspect/probe/inspect_model.h"
+#include "messages/classes.h"
+#include "messages/metrics.h"
 #include "model/pooling.h"
 #include "model_fixture.h"
-#include "plain/classes.h"
-#include "plain/metrics.h"
-#include "probe/gradients.h"
-#include "probe/inspect_model.h"
-#include "tokenizer/families.h"
 #include "training/trainer.h"
 
 namespace attnscope {

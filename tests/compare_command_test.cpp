@@ -8,10 +8,10 @@
 #include <sstream>
 
 #include "commands/commands.h"
+#include "files/storage/comparison_folder.h"
+#include "files/storage/file.h"
+#include "files/storage/run_folder.h"
 #include "run_fixture.h"
-#include "storage/comparison_folder.h"
-#include "storage/file.h"
-#include "storage/run_folder.h"
 
 namespace attnscope {
 namespace {

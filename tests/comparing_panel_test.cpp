@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/model_comparison.h"
-#include "plain/pairs.h"
+#include "config/pairs.h"
 #include "posted.h"
 #include "shell/actions.h"
 #include "shell/comparing.h"

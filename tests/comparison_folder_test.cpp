@@ -1,4 +1,4 @@
-#include "storage/comparison_folder.h"
+#include "files/storage/comparison_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "storage/file.h"
+#include "files/storage/file.h"
 
 namespace attnscope {
 namespace {

@@ -1,4 +1,4 @@
-#include "plain/comparison.h"
+#include "config/comparison.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

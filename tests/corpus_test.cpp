@@ -1,4 +1,4 @@
-#include "corpus/corpus.h"
+#include "data/corpus/corpus.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "corpus/grammar/grammar.h"
-#include "corpus/grammar/lexicon.h"
-#include "corpus/grammar/template.h"
-#include "corpus/random.h"
-#include "corpus/words.h"
+#include "data/corpus/grammar/grammar.h"
+#include "data/corpus/grammar/lexicon.h"
+#include "data/corpus/grammar/template.h"
+#include "data/corpus/random.h"
+#include "data/corpus/words.h"
 
 namespace attnscope {
 namespace {

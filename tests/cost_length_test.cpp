@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "evaluation/cost.h"
-#include "evaluation/length.h"
+#include "inspect/evaluation/cost.h"
+#include "inspect/evaluation/length.h"
 #include "model_fixture.h"
 
 namespace attnscope {

@@ -6,10 +6,10 @@
 #include <numbers>
 
 #include "analysis/matrix_algebra.h"
+#include "config/architecture.h"
+#include "inspect/probe/inspect_model.h"
+#include "inspect/probe/tensors.h"
 #include "model_fixture.h"
-#include "plain/architecture.h"
-#include "probe/inspect_model.h"
-#include "probe/tensors.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {

@@ -7,11 +7,11 @@
 #include <limits>
 #include <numeric>
 
-#include "decoding/search.h"
-#include "decoding/stepper.h"
-#include "plain/sampling.h"
-#include "probe/readings.h"
-#include "tokenizer/tokenizer.h"
+#include "data/tokenizer/tokenizer.h"
+#include "inspect/probe/readings.h"
+#include "messages/sampling.h"
+#include "training/decoding/search.h"
+#include "training/decoding/stepper.h"
 
 namespace attnscope {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "plain/decodings.h"
+#include "messages/decodings.h"
 
 namespace attnscope {
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "analysis/bleu.h"
-#include "decoding/search.h"
-#include "evaluation/evaluation.h"
+#include "inspect/evaluation/evaluation.h"
+#include "inspect/probe/inspect_model.h"
+#include "inspect/probe/readings.h"
+#include "inspect/probe/tensors.h"
 #include "model/model.h"
-#include "probe/inspect_model.h"
-#include "probe/readings.h"
-#include "probe/tensors.h"
 #include "tokenizer_fixture.h"
+#include "training/decoding/search.h"
 #include "training/validation.h"
 
 namespace attnscope {

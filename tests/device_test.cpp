@@ -8,15 +8,15 @@
 #include <filesystem>
 
 #include "architectures_fixture.h"
-#include "circuit/contrast_runs.h"
-#include "circuit/sweep.h"
-#include "decoding/search.h"
-#include "kernels/async_readback.h"
-#include "kernels/precision.h"
+#include "inspect/circuit/contrast_runs.h"
+#include "inspect/circuit/sweep.h"
+#include "inspect/probe/inspect_model.h"
 #include "losses.h"
-#include "probe/inspect_model.h"
+#include "model/kernels/async_readback.h"
+#include "model/kernels/precision.h"
 #include "run_fixture.h"
 #include "tokenizer_fixture.h"
+#include "training/decoding/search.h"
 
 namespace attnscope {
 namespace {

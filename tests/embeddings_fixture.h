@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "plain/embeddings.h"
-#include "plain/senses.h"
+#include "messages/embeddings.h"
+#include "messages/senses.h"
 
 namespace attnscope {
 

@@ -10,10 +10,10 @@
 #include "commands/commands.h"
 #include "engine/recorded_parameters.h"
 #include "engine/torch_engine.h"
+#include "inspect/probe/embeddings.h"
+#include "inspect/probe/principal_axes.h"
+#include "inspect/probe/tensors.h"
 #include "model_fixture.h"
-#include "probe/embeddings.h"
-#include "probe/principal_axes.h"
-#include "probe/tensors.h"
 #include "run_fixture.h"
 
 namespace attnscope {

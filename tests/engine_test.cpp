@@ -11,12 +11,12 @@
 #include <map>
 
 #include "engine/checkpoint.h"
+#include "files/storage/file.h"
+#include "files/storage/run_folder.h"
+#include "files/storage/safetensors.h"
 #include "full_disk.h"
 #include "losses.h"
 #include "run_fixture.h"
-#include "storage/file.h"
-#include "storage/run_folder.h"
-#include "storage/safetensors.h"
 
 namespace attnscope {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "decoding/search.h"
-#include "evaluation/evaluation.h"
+#include "inspect/evaluation/evaluation.h"
 #include "tokenizer_fixture.h"
+#include "training/decoding/search.h"
 #include "training/trainer.h"
 
 namespace attnscope {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "circuit/search.h"
 #include "commands/circuit_json.h"
 #include "engine/torch_engine.h"
+#include "inspect/circuit/search.h"
 
 namespace attnscope {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "plain/matrix_text.h"
+#include "common/matrix_text.h"
 #include "posted.h"
 #include "shell/export.h"
 #include "shell/panels.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/file.h"
+#include "files/storage/file.h"
 
 namespace attnscope {
 namespace {

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "checkpoint_copy.h"
-#include "plain/metrics.h"
+#include "messages/metrics.h"
 #include "run_fixture.h"
 #include "tuning_fixture.h"
 

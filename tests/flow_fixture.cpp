@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "plain/architecture.h"
+#include "config/architecture.h"
 
 namespace attnscope {
 namespace {

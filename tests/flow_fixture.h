@@ -1,9 +1,9 @@
 // What a snapshot holds for the data-flow workspace, without a model behind it.
 #pragma once
 
-#include "plain/batch_inspection.h"
-#include "plain/data_flow.h"
-#include "plain/snapshot.h"
+#include "messages/batch_inspection.h"
+#include "messages/data_flow.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

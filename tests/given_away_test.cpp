@@ -8,15 +8,15 @@
 #include <sstream>
 
 #include "checkpoint_copy.h"
-#include "checkpoints/checkpoint.h"
-#include "export/export.h"
-#include "export/onnx.h"
-#include "export/torchscript.h"
+#include "common/split.h"
+#include "engine/export/export.h"
+#include "engine/export/onnx.h"
+#include "engine/export/torchscript.h"
+#include "files/checkpoints/checkpoint.h"
+#include "files/storage/file.h"
+#include "inspect/probe/tensors.h"
 #include "onnx_interpreter.h"
-#include "plain/split.h"
-#include "probe/tensors.h"
 #include "run_fixture.h"
-#include "storage/file.h"
 
 namespace attnscope {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "plain/config.h"
-#include "plain/metrics.h"
+#include "config/config.h"
+#include "messages/metrics.h"
 #include "shell/glossary.h"
 #include "shell/palette.h"
 #include "shell/panels.h"

@@ -1,7 +1,7 @@
 // What a model loses without each head, against models that say so by themselves.
 #include <gmock/gmock.h>
 
-#include "evaluation/head_importance.h"
+#include "inspect/evaluation/head_importance.h"
 #include "model/inspection.h"
 #include "run_fixture.h"
 #include "training/validation.h"

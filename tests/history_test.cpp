@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "plain/history.h"
-#include "storage/file.h"
-#include "storage/history_file.h"
-#include "storage/safetensors.h"
+#include "files/storage/file.h"
+#include "files/storage/history_file.h"
+#include "files/storage/safetensors.h"
+#include "messages/history.h"
 
 namespace attnscope {
 namespace {

@@ -5,8 +5,8 @@
 #include <variant>
 
 #include "engine/torch_engine.h"
-#include "remote/permission.h"
 #include "run_fixture.h"
+#include "session/remote/permission.h"
 #include "wire_fill.h"
 
 namespace attnscope {

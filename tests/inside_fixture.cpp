@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "plain/position_schemes.h"
+#include "config/position_schemes.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

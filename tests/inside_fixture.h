@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "analysis/head_stages.h"
+#include "inspect/probe/inspect_model.h"
 #include "model_fixture.h"
-#include "probe/inspect_model.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {

@@ -1,8 +1,8 @@
 // How much of a text is looked at.
 #include <gmock/gmock.h>
 
-#include "plain/heads.h"
-#include "plain/inspection_size.h"
+#include "config/inspection_size.h"
+#include "messages/heads.h"
 
 namespace attnscope {
 namespace {

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "analysis/head_stages.h"
+#include "inspect/probe/tensors.h"
 #include "model_fixture.h"
-#include "probe/tensors.h"
 
 namespace attnscope {
 namespace {

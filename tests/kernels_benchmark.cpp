@@ -6,13 +6,13 @@
 #include <functional>
 #include <optional>
 
-#include "kernels/attention.h"
-#include "kernels/backend.h"
-#include "kernels/cells.h"
-#include "kernels/cross_entropy.h"
-#include "kernels/embedding.h"
-#include "kernels/linear.h"
-#include "kernels/norm.h"
+#include "model/kernels/attention.h"
+#include "model/kernels/backend.h"
+#include "model/kernels/cells.h"
+#include "model/kernels/cross_entropy.h"
+#include "model/kernels/embedding.h"
+#include "model/kernels/linear.h"
+#include "model/kernels/norm.h"
 #include "training/trainer.h"
 
 namespace attnscope {

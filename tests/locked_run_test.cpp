@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "storage/file.h"
-#include "storage/locked_run.h"
+#include "files/storage/file.h"
+#include "files/storage/locked_run.h"
 
 namespace attnscope {
 namespace {

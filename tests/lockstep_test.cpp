@@ -6,7 +6,7 @@
 
 #include "analysis/model_comparison.h"
 #include "losses.h"
-#include "plain/metrics.h"
+#include "messages/metrics.h"
 #include "run_fixture.h"
 #include "session/lockstep.h"
 

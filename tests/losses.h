@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/torch_engine.h"
-#include "plain/metrics.h"
+#include "messages/metrics.h"
 
 namespace attnscope {
 

@@ -12,7 +12,7 @@
 #include <new>
 #include <string>
 
-#include "plain/metrics.h"
+#include "messages/metrics.h"
 #include "run_fixture.h"
 
 namespace {

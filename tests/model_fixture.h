@@ -9,8 +9,8 @@
 #include <limits>
 #include <string>
 
+#include "common/matrix.h"
 #include "model/model.h"
-#include "plain/matrix.h"
 
 namespace attnscope {
 

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "commands/commands.h"
+#include "files/storage/run_folder.h"
+#include "messages/engine.h"
 #include "run_fixture.h"
-#include "session/engine.h"
-#include "storage/run_folder.h"
 
 namespace attnscope {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <memory>
 
-#include "kernels/cross_entropy.h"
-#include "plain/schedule.h"
+#include "config/schedule.h"
+#include "model/kernels/cross_entropy.h"
 #include "training/adam.h"
 
 namespace attnscope {

@@ -5,9 +5,9 @@
 #include <set>
 #include <sstream>
 
+#include "config/position_schemes.h"
+#include "inspect/probe/order.h"
 #include "model_fixture.h"
-#include "plain/position_schemes.h"
-#include "probe/order.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {

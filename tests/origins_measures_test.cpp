@@ -12,7 +12,7 @@
 #include "analysis/learned_pooling.h"
 #include "analysis/normal_random.h"
 #include "analysis/score_scaling.h"
-#include "plain/cost.h"
+#include "messages/cost.h"
 
 namespace attnscope {
 namespace {

@@ -1,8 +1,8 @@
-#include "plain/pairs.h"
+#include "config/pairs.h"
 
 #include <gtest/gtest.h>
 
-#include "plain/comparison.h"
+#include "config/comparison.h"
 
 namespace attnscope {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "plain/presets.h"
+#include "config/presets.h"
 #include "shell/actions.h"
 #include "shell/palette.h"
 #include "shell/panels.h"

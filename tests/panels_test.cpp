@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "plain/position_schemes.h"
+#include "config/position_schemes.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"
 #include "snapshot_fixture.h"

@@ -15,8 +15,8 @@
 #include <thread>
 #include <utility>
 
-#include "storage/file.h"
-#include "storage/programs.h"
+#include "common/programs.h"
+#include "files/storage/file.h"
 
 namespace attnscope {
 namespace {

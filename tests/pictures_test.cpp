@@ -13,7 +13,7 @@
 #include <regex>
 #include <set>
 
-#include "plain/matrix_text.h"
+#include "common/matrix_text.h"
 #include "ui_harness.h"
 #include "widgets/heatmap.h"
 #include "widgets/heatmap_layout.h"

@@ -7,8 +7,8 @@
 
 #include "commands/commands.h"
 #include "engine/torch_engine.h"
-#include "storage/file.h"
-#include "storage/run_folder.h"
+#include "files/storage/file.h"
+#include "files/storage/run_folder.h"
 
 namespace attnscope {
 namespace {

@@ -11,14 +11,14 @@
 #include <numeric>
 #include <thread>
 
-#include "plain/channel.h"
-#include "plain/config.h"
-#include "plain/curves.h"
-#include "plain/error.h"
-#include "plain/free_memory.h"
-#include "plain/metrics.h"
-#include "plain/position_schemes.h"
-#include "plain/utf8.h"
+#include "analysis/curves.h"
+#include "common/channel.h"
+#include "common/error.h"
+#include "common/free_memory.h"
+#include "common/utf8.h"
+#include "config/config.h"
+#include "config/position_schemes.h"
+#include "messages/metrics.h"
 
 namespace attnscope {
 namespace {

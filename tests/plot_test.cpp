@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "analysis/matrix_algebra.h"
-#include "plain/metrics.h"
+#include "messages/metrics.h"
 #include "shell/curves_panel.h"
 #include "ui_harness.h"
 #include "widgets/capture.h"

@@ -6,11 +6,11 @@
 #include <functional>
 #include <vector>
 
-#include "kernels/attention.h"
+#include "config/position_schemes.h"
 #include "model/attention.h"
+#include "model/kernels/attention.h"
 #include "model/transformer.h"
 #include "model_fixture.h"
-#include "plain/position_schemes.h"
 
 namespace attnscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "plain/presets.h"
+#include "config/presets.h"
 
 namespace attnscope {
 namespace {

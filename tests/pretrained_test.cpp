@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "checkpoint_copy.h"
-#include "decoding/search.h"
 #include "engine/torch_engine.h"
-#include "probe/inspect_model.h"
-#include "probe/tensors.h"
-#include "storage/file.h"
+#include "files/storage/file.h"
+#include "inspect/probe/inspect_model.h"
+#include "inspect/probe/tensors.h"
+#include "training/decoding/search.h"
 
 namespace attnscope {
 namespace {

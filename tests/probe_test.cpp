@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "config/inspection_size.h"
+#include "config/presets.h"
+#include "inspect/probe/inspect_model.h"
+#include "inspect/probe/readings.h"
 #include "model/model.h"
 #include "model/positions.h"
-#include "plain/inspection_size.h"
-#include "plain/presets.h"
-#include "probe/inspect_model.h"
-#include "probe/readings.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {

@@ -1,5 +1,5 @@
 // This program once more, as a process that is talked with.
-#include "storage/programs.h"
+#include "common/programs.h"
 
 #include <gmock/gmock.h>
 #include <sys/socket.h>

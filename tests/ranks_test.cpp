@@ -22,10 +22,10 @@
 #include <thread>
 #include <vector>
 
-#include "distributed/place.h"
-#include "distributed/ranks.h"
+#include "messages/metrics.h"
 #include "model_fixture.h"
-#include "plain/metrics.h"
+#include "training/distributed/place.h"
+#include "training/distributed/ranks.h"
 #include "training/trainer.h"
 #include "training/validation.h"
 

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "plain/metrics.h"
+#include "messages/metrics.h"
 
 namespace attnscope {
 namespace {

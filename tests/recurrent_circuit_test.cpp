@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "circuit/contrast_runs.h"
-#include "circuit/search.h"
-#include "circuit/sweep.h"
+#include "inspect/circuit/contrast_runs.h"
+#include "inspect/circuit/search.h"
+#include "inspect/circuit/sweep.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {

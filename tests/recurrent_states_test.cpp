@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "inspect/probe/gradients.h"
+#include "inspect/probe/inspect_model.h"
+#include "inspect/probe/tensors.h"
+#include "messages/recurrent_states.h"
 #include "model_fixture.h"
-#include "plain/recurrent_states.h"
-#include "probe/gradients.h"
-#include "probe/inspect_model.h"
-#include "probe/tensors.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {

@@ -12,8 +12,8 @@
 
 #include "commands/commands.h"
 #include "commands/paths.h"
+#include "messages/engine.h"
 #include "run_fixture.h"
-#include "session/engine.h"
 
 namespace attnscope {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "commands/commands.h"
+#include "files/storage/file.h"
 #include "run_fixture.h"
-#include "storage/file.h"
 
 namespace attnscope {
 namespace {

@@ -16,10 +16,10 @@
 
 #include "circuit_fixture.h"
 #include "embeddings_fixture.h"
+#include "files/storage/file.h"
 #include "shell/app_state.h"
 #include "shell/sentence.h"
 #include "snapshot_fixture.h"
-#include "storage/file.h"
 #include "window/font_files.h"
 #include "window/offscreen.h"
 #include "workspaces/circuit/view.h"

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "decoding/search.h"
-#include "tokenizer/tokenizer.h"
+#include "data/tokenizer/tokenizer.h"
+#include "training/decoding/search.h"
 
 namespace attnscope {
 namespace {

@@ -1,5 +1,5 @@
 // Words that training has not seen, and what they may have been meant to be.
-#include "evaluation/seen_words.h"
+#include "inspect/evaluation/seen_words.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "analysis/attention_measures.h"
-#include "plain/edit_distance.h"
+#include "analysis/edit_distance.h"
 
 namespace attnscope {
 namespace {

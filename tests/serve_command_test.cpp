@@ -14,12 +14,12 @@
 #include <thread>
 
 #include "commands/commands.h"
-#include "distributed/ranks.h"
-#include "plain/metrics.h"
-#include "remote/remote_session.h"
+#include "common/programs.h"
+#include "files/storage/run_folder.h"
+#include "messages/metrics.h"
 #include "run_fixture.h"
-#include "storage/programs.h"
-#include "storage/run_folder.h"
+#include "session/remote/remote_session.h"
+#include "training/distributed/ranks.h"
 
 namespace attnscope {
 namespace {

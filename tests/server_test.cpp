@@ -1,5 +1,5 @@
 // A session that is watched over loopback: by windows that behave, and by what does not.
-#include "remote/server.h"
+#include "session/remote/server.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -13,13 +13,13 @@
 #include <utility>
 
 #include "fake_session.h"
-#include "plain/metrics.h"
-#include "remote/address.h"
-#include "remote/packets.h"
-#include "remote/permission.h"
-#include "remote/remote_session.h"
-#include "remote/wire.h"
+#include "messages/metrics.h"
 #include "session/recap.h"
+#include "session/remote/address.h"
+#include "session/remote/packets.h"
+#include "session/remote/permission.h"
+#include "session/remote/remote_session.h"
+#include "session/remote/wire.h"
 
 namespace attnscope {
 namespace {

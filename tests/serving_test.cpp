@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "fake_session.h"
-#include "remote/remote_session.h"
+#include "session/remote/remote_session.h"
 
 namespace attnscope {
 namespace {

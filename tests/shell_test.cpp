@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/numbers.h"
-#include "plain/metrics.h"
+#include "messages/metrics.h"
 #include "posted.h"
 #include "shell/actions.h"
 #include "shell/panels.h"

@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "attribution/attribution.h"
-#include "circuit/contrast_runs.h"
-#include "circuit/search.h"
 #include "commands/paths.h"
 #include "engine/torch_engine.h"
-#include "evaluation/evaluation.h"
-#include "plain/metrics.h"
+#include "inspect/attribution/attribution.h"
+#include "inspect/circuit/contrast_runs.h"
+#include "inspect/circuit/search.h"
+#include "inspect/evaluation/evaluation.h"
+#include "messages/metrics.h"
 
 namespace attnscope {
 namespace {

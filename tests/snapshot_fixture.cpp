@@ -3,8 +3,8 @@
 #include <cmath>
 #include <functional>
 
-#include "plain/metrics.h"
-#include "plain/position_schemes.h"
+#include "config/position_schemes.h"
+#include "messages/metrics.h"
 
 namespace attnscope {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "plain/messages.h"
-#include "plain/snapshot.h"
+#include "messages/messages.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

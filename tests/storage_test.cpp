@@ -10,13 +10,13 @@
 #include <limits>
 #include <random>
 
+#include "files/storage/file.h"
+#include "files/storage/locked_run.h"
+#include "files/storage/mapped_file.h"
+#include "files/storage/run_folder.h"
+#include "files/storage/safetensors.h"
 #include "full_disk.h"
-#include "plain/metrics.h"
-#include "storage/file.h"
-#include "storage/locked_run.h"
-#include "storage/mapped_file.h"
-#include "storage/run_folder.h"
-#include "storage/safetensors.h"
+#include "messages/metrics.h"
 
 namespace attnscope {
 namespace {

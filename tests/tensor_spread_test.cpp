@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "evaluation/tensor_spread.h"
+#include "inspect/evaluation/tensor_spread.h"
 #include "run_fixture.h"
 #include "training/validation.h"
 

@@ -8,11 +8,11 @@
 #include <numeric>
 
 #include "commands/commands.h"
-#include "plain/metrics.h"
+#include "files/storage/file.h"
+#include "messages/engine.h"
+#include "messages/metrics.h"
 #include "protobuf_reader.h"
 #include "run_fixture.h"
-#include "session/engine.h"
-#include "storage/file.h"
 
 namespace attnscope {
 namespace {

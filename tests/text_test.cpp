@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "corpus/corpus.h"
-#include "evaluation/evaluation.h"
+#include "data/corpus/corpus.h"
+#include "inspect/evaluation/evaluation.h"
 #include "training/text_batches.h"
 #include "training/validation.h"
 

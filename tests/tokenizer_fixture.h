@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tokenizer/tokenizer.h"
+#include "data/tokenizer/tokenizer.h"
 
 namespace attnscope {
 

@@ -1,4 +1,4 @@
-#include "tokenizer/tokenizer.h"
+#include "data/tokenizer/tokenizer.h"
 
 // LibTorch is here for one reason: its protobuf must not meet SentencePiece's (tokenizer.cpp).
 #include <gmock/gmock.h>

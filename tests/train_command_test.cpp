@@ -7,8 +7,8 @@
 #include "commands/commands.h"
 #include "commands/progress.h"
 #include "commands/say.h"
+#include "files/storage/run_folder.h"
 #include "run_fixture.h"
-#include "storage/run_folder.h"
 
 namespace attnscope {
 namespace {

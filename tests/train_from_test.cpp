@@ -3,7 +3,7 @@
 
 #include "checkpoint_copy.h"
 #include "commands/commands.h"
-#include "plain/fine_tuning.h"
+#include "config/fine_tuning.h"
 #include "run_fixture.h"
 #include "tuning_fixture.h"
 

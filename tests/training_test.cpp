@@ -10,12 +10,12 @@
 #include <set>
 #include <vector>
 
-#include "evaluation/evaluation.h"
-#include "kernels/backend.h"
-#include "kernels/precision.h"
-#include "kernels/thread_pool.h"
+#include "config/schedule.h"
+#include "inspect/evaluation/evaluation.h"
 #include "losses.h"
-#include "plain/schedule.h"
+#include "model/kernels/backend.h"
+#include "model/kernels/precision.h"
+#include "model/kernels/thread_pool.h"
 #include "run_fixture.h"
 #include "training/teacher_forcing.h"
 #include "training/trainer.h"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "engine/torch_engine.h"
-#include "probe/tensors.h"
-#include "storage/file.h"
+#include "files/storage/file.h"
+#include "inspect/probe/tensors.h"
 #include "training/validation.h"
 
 namespace attnscope {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "plain/data_flow.h"
-#include "plain/metrics.h"
+#include "messages/data_flow.h"
+#include "messages/metrics.h"
 #include "run_fixture.h"
 
 namespace attnscope {

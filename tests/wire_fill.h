@@ -14,9 +14,9 @@
 #include <variant>
 #include <vector>
 
-#include "plain/metrics.h"
-#include "remote/packets.h"
-#include "remote/wire_fields.h"
+#include "messages/metrics.h"
+#include "session/remote/packets.h"
+#include "session/remote/wire_fields.h"
 
 namespace attnscope {
 

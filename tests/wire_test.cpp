@@ -1,4 +1,4 @@
-#include "remote/wire.h"
+#include "session/remote/wire.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <variant>
 
-#include "plain/metrics.h"
+#include "messages/metrics.h"
 #include "wire_fill.h"
 
 namespace attnscope {

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <map>
 
-#include "corpus/words.h"
+#include "data/corpus/words.h"
 
 namespace attnscope {
 namespace {

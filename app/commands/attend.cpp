@@ -7,10 +7,10 @@
 #include "commands/interventions_text.h"
 #include "commands/opening.h"
 #include "commands/say.h"
+#include "common/matrix_text.h"
+#include "config/inspection_size.h"
 #include "engine/torch_engine.h"
-#include "plain/inspection_size.h"
-#include "plain/matrix_text.h"
-#include "probe/inspect_model.h"
+#include "inspect/probe/inspect_model.h"
 
 namespace attnscope {
 namespace {

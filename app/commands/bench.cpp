@@ -6,8 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "circuit/search.h"
-#include "circuit/sweep.h"
 #include "commands/bench_growth.h"
 #include "commands/bench_memory.h"
 #include "commands/bench_peer.h"
@@ -16,8 +14,10 @@
 #include "commands/paths.h"
 #include "commands/progress.h"
 #include "engine/torch_engine.h"
-#include "kernels/libtorch.h"
-#include "probe/inspect_model.h"
+#include "inspect/circuit/search.h"
+#include "inspect/circuit/sweep.h"
+#include "inspect/probe/inspect_model.h"
+#include "model/kernels/libtorch.h"
 
 namespace attnscope {
 namespace {

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "commands/measurement.h"
-#include "decoding/search.h"
-#include "decoding/stepper.h"
-#include "kernels/libtorch.h"
+#include "config/config.h"
+#include "config/presets.h"
+#include "data/tokenizer/tokenizer.h"
+#include "model/kernels/libtorch.h"
 #include "model/model.h"
-#include "plain/config.h"
-#include "plain/presets.h"
-#include "tokenizer/tokenizer.h"
+#include "training/decoding/search.h"
+#include "training/decoding/stepper.h"
 
 namespace attnscope {
 namespace {

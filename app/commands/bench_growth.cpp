@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "commands/measurement.h"
-#include "plain/config.h"
-#include "plain/cost.h"
+#include "config/config.h"
+#include "messages/cost.h"
 
 namespace attnscope {
 namespace {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <utility>
 
-#include "plain/config.h"
+#include "config/config.h"
 
 namespace attnscope {
 namespace {

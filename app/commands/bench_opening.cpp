@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "commands/measurement.h"
+#include "common/free_memory.h"
 #include "engine/torch_engine.h"
-#include "plain/free_memory.h"
-#include "probe/inspect_model.h"
+#include "inspect/probe/inspect_model.h"
 
 namespace attnscope {
 namespace {

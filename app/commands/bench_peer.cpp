@@ -15,10 +15,10 @@
 
 #include "commands/bench_workloads.h"
 #include "commands/measurement.h"
+#include "common/programs.h"
 #include "engine/device.h"
-#include "kernels/thread_pool.h"
+#include "model/kernels/thread_pool.h"
 #include "model/positions.h"
-#include "storage/programs.h"
 #include "training/batches.h"
 
 namespace attnscope {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "storage/descriptor.h"
+#include "common/descriptor.h"
 
 namespace attnscope {
 

@@ -6,8 +6,8 @@
 
 #include "commands/measurement.h"
 #include "engine/torch_engine.h"
-#include "remote/remote_session.h"
-#include "remote/server.h"
+#include "session/remote/remote_session.h"
+#include "session/remote/server.h"
 #include "session/session.h"
 
 namespace attnscope {

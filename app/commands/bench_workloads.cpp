@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "commands/measurement.h"
+#include "config/presets.h"
 #include "engine/torch_engine.h"
-#include "plain/presets.h"
 
 namespace attnscope {
 namespace {

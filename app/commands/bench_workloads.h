@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plain/config.h"
+#include "config/config.h"
 
 namespace attnscope {
 

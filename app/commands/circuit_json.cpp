@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "circuit/sweep.h"
-#include "probe/tensors.h"
+#include "inspect/circuit/sweep.h"
+#include "inspect/probe/tensors.h"
 
 namespace attnscope {
 namespace {

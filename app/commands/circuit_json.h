@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "circuit/corpus_contrasts.h"
-#include "circuit/search.h"
-#include "plain/circuit.h"
+#include "inspect/circuit/corpus_contrasts.h"
+#include "inspect/circuit/search.h"
+#include "messages/circuit.h"
 
 namespace attnscope {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "commands/interventions_text.h"
-#include "plain/sampling.h"
+#include "messages/sampling.h"
 
 namespace attnscope {
 

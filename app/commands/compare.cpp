@@ -13,13 +13,13 @@
 #include "commands/commands.h"
 #include "commands/progress.h"
 #include "commands/say.h"
+#include "common/spread.h"
+#include "config/comparison.h"
 #include "engine/torch_engine.h"
-#include "evaluation/evaluation.h"
-#include "plain/comparison.h"
-#include "plain/metrics.h"
-#include "plain/spread.h"
-#include "probe/inspect_model.h"
-#include "storage/comparison_folder.h"
+#include "files/storage/comparison_folder.h"
+#include "inspect/evaluation/evaluation.h"
+#include "inspect/probe/inspect_model.h"
+#include "messages/metrics.h"
 
 namespace attnscope {
 namespace {

@@ -1,5 +1,5 @@
 // The cost command: measures self-attention, a recurrent layer and a convolution by length (paper table 1).
-#include "plain/cost.h"
+#include "messages/cost.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include "commands/commands.h"
 #include "commands/progress.h"
 #include "commands/say.h"
-#include "evaluation/cost.h"
-#include "plain/split.h"
-#include "storage/run_folder.h"
+#include "common/split.h"
+#include "files/storage/run_folder.h"
+#include "inspect/evaluation/cost.h"
 
 namespace attnscope {
 namespace {

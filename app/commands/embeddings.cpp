@@ -13,10 +13,10 @@
 #include "commands/commands.h"
 #include "commands/opening.h"
 #include "commands/progress.h"
-#include "corpus/words.h"
+#include "config/config.h"
+#include "data/corpus/words.h"
 #include "engine/torch_engine.h"
-#include "plain/config.h"
-#include "probe/tensors.h"
+#include "inspect/probe/tensors.h"
 
 namespace attnscope {
 namespace {

@@ -9,10 +9,10 @@
 #include "commands/opening.h"
 #include "commands/progress.h"
 #include "commands/say.h"
+#include "common/spread.h"
 #include "engine/torch_engine.h"
-#include "evaluation/evaluation.h"
-#include "plain/spread.h"
-#include "storage/run_folder.h"
+#include "files/storage/run_folder.h"
+#include "inspect/evaluation/evaluation.h"
 
 namespace attnscope {
 namespace {

@@ -5,10 +5,6 @@
 #include <algorithm>
 #include <fstream>
 
-#include "circuit/corpus_contrasts.h"
-#include "circuit/score_split.h"
-#include "circuit/search.h"
-#include "circuit/sweep.h"
 #include "commands/attention_json.h"
 #include "commands/circuit_json.h"
 #include "commands/commands.h"
@@ -16,9 +12,13 @@
 #include "commands/opening.h"
 #include "commands/progress.h"
 #include "commands/say.h"
+#include "common/split.h"
+#include "config/config.h"
 #include "engine/torch_engine.h"
-#include "plain/config.h"
-#include "plain/split.h"
+#include "inspect/circuit/corpus_contrasts.h"
+#include "inspect/circuit/score_split.h"
+#include "inspect/circuit/search.h"
+#include "inspect/circuit/sweep.h"
 
 namespace attnscope {
 namespace {

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "attribution/attribution.h"
 #include "commands/opening.h"
 #include "commands/progress.h"
 #include "engine/torch_engine.h"
-#include "plain/snapshot.h"
+#include "inspect/attribution/attribution.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 namespace {

@@ -1,5 +1,5 @@
 // The export command: converts a run to other programs' formats.
-#include "export/export.h"
+#include "engine/export/export.h"
 
 #include "commands/commands.h"
 #include "commands/opening.h"

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "plain/config.h"
-#include "plain/heads.h"
-#include "plain/interventions.h"
-#include "plain/snapshot.h"
+#include "config/config.h"
+#include "messages/heads.h"
+#include "messages/interventions.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

@@ -1,5 +1,5 @@
 // The length command: quality by input length, including lengths beyond training.
-#include "plain/length.h"
+#include "messages/length.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "commands/opening.h"
 #include "commands/progress.h"
 #include "engine/torch_engine.h"
-#include "evaluation/length.h"
+#include "inspect/evaluation/length.h"
 
 namespace attnscope {
 namespace {

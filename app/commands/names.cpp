@@ -7,9 +7,9 @@
 #include <type_traits>
 
 #include "commands/commands.h"
-#include "corpus/corpus.h"
-#include "plain/config.h"
-#include "plain/presets.h"
+#include "config/config.h"
+#include "config/presets.h"
+#include "data/corpus/corpus.h"
 
 namespace attnscope {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "commands/progress.h"
-#include "session/engine.h"
+#include "messages/engine.h"
 
 namespace attnscope {
 

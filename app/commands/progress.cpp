@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "commands/say.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 
 namespace attnscope {
 namespace {

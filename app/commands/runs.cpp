@@ -11,10 +11,10 @@
 
 #include "commands/commands.h"
 #include "commands/say.h"
-#include "plain/comparison.h"
-#include "plain/metrics.h"
-#include "storage/file.h"
-#include "storage/run_folder.h"
+#include "config/comparison.h"
+#include "files/storage/file.h"
+#include "files/storage/run_folder.h"
+#include "messages/metrics.h"
 
 namespace attnscope {
 namespace {

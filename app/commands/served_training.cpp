@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "commands/say.h"
-#include "remote/token.h"
+#include "session/remote/token.h"
 
 namespace attnscope {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "plain/channel.h"
-#include "plain/metric_point.h"
-#include "remote/server.h"
+#include "common/channel.h"
+#include "messages/metric_point.h"
+#include "session/remote/server.h"
 #include "session/session.h"
 
 namespace attnscope {

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "commands/progress.h"
-#include "evaluation/vocabulary_facts.h"
-#include "export/export.h"
-#include "plain/metrics.h"
-#include "probe/inspect_model.h"
-#include "probe/tensors.h"
-#include "storage/event_file.h"
-#include "storage/file.h"
+#include "engine/export/export.h"
+#include "files/storage/event_file.h"
+#include "files/storage/file.h"
+#include "inspect/evaluation/vocabulary_facts.h"
+#include "inspect/probe/inspect_model.h"
+#include "inspect/probe/tensors.h"
+#include "messages/metrics.h"
 #ifdef ATTNSCOPE_GUI
 #include "base/color_map.h"
 #include "widgets/png.h"

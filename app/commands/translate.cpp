@@ -9,13 +9,13 @@
 #include "commands/commands.h"
 #include "commands/opening.h"
 #include "commands/say.h"
-#include "decoding/search.h"
+#include "common/utf8.h"
+#include "data/tokenizer/tokenizer.h"
 #include "engine/torch_engine.h"
-#include "plain/utf8.h"
-#include "probe/readings.h"
-#include "probe/tensors.h"
-#include "tokenizer/tokenizer.h"
+#include "inspect/probe/readings.h"
+#include "inspect/probe/tensors.h"
 #include "training/dataset.h"
+#include "training/decoding/search.h"
 
 namespace attnscope {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "storage/file.h"
+#include "files/storage/file.h"
 
 namespace attnscope {
 namespace {

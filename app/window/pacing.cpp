@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plain/clamped.h"
+#include "common/clamped.h"
 
 namespace attnscope {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/programs.h"
+#include "common/programs.h"
 
 namespace attnscope {
 namespace {

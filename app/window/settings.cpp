@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "plain/clamped.h"
-#include "plain/json_text.h"
-#include "storage/file.h"
+#include "common/clamped.h"
+#include "common/json_text.h"
+#include "files/storage/file.h"
 
 namespace attnscope {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

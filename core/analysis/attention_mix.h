@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "analysis/attention_measures.h"
-#include "plain/matrix.h"
-#include "plain/snapshot.h"
+#include "common/matrix.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "plain/clamped.h"
+#include "common/clamped.h"
 
 namespace attnscope {
 namespace {

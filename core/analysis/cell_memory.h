@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "plain/recurrent_states.h"
+#include "messages/recurrent_states.h"
 
 namespace attnscope {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "plain/embeddings.h"
-#include "plain/matrix.h"
+#include "common/matrix.h"
+#include "messages/embeddings.h"
 
 namespace attnscope {
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "analysis/matrix_algebra.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 
 namespace attnscope {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "plain/head_inside.h"
-#include "plain/interventions.h"
-#include "plain/matrix.h"
+#include "common/matrix.h"
+#include "messages/head_inside.h"
+#include "messages/interventions.h"
 
 namespace attnscope {
 

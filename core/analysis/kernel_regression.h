@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plain/matrix.h"
+#include "common/matrix.h"
 
 namespace attnscope {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/kernel_regression.h"
-#include "plain/matrix.h"
+#include "common/matrix.h"
 
 namespace attnscope {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "plain/matrix.h"
+#include "common/matrix.h"
 
 namespace attnscope {
 

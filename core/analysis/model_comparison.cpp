@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "analysis/attention_mix.h"
-#include "plain/embeddings.h"
-#include "plain/position_schemes.h"
+#include "config/position_schemes.h"
+#include "messages/embeddings.h"
 
 namespace attnscope {
 namespace {

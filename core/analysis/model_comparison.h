@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/snapshot_difference.h"
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

@@ -6,7 +6,7 @@
 
 #include "analysis/matrix_algebra.h"
 #include "analysis/normal_random.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 
 namespace attnscope {
 namespace {

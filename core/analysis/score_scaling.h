@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "plain/matrix.h"
+#include "common/matrix.h"
 
 namespace attnscope {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "analysis/head_stages.h"
-#include "plain/head_inside.h"
-#include "plain/matrix.h"
+#include "common/matrix.h"
+#include "messages/head_inside.h"
 
 namespace attnscope {
 

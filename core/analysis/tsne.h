@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "plain/matrix.h"
+#include "common/matrix.h"
 
 namespace attnscope {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "storage/mapped_file.h"
-#include "storage/run_folder.h"
+#include "files/storage/mapped_file.h"
+#include "files/storage/run_folder.h"
 
 namespace attnscope {
 namespace {

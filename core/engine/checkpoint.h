@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "kernels/libtorch.h"
+#include "files/storage/safetensors.h"
+#include "model/kernels/libtorch.h"
 #include "model/model.h"
-#include "storage/safetensors.h"
 #include "training/adam.h"
 
 namespace attnscope {

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "checkpoints/checkpoint.h"
+#include "files/checkpoints/checkpoint.h"
 #include "model/model.h"
 
 namespace attnscope {

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <thread>
 
-#include "kernels/processor.h"
-#include "kernels/product.h"
-#include "kernels/thread_pool.h"
+#include "model/kernels/processor.h"
+#include "model/kernels/product.h"
+#include "model/kernels/thread_pool.h"
 
 namespace attnscope {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "kernels/libtorch.h"
-#include "plain/config.h"
+#include "config/config.h"
+#include "model/kernels/libtorch.h"
 
 namespace attnscope {
 
@@ -23,7 +23,7 @@ void set_threads(const TrainingConfig& training);
 // "CPU, 2 threads", "CUDA"
 std::string device_text(torch::Device device);
 
-// "loops for AVX2, products by oneDNN and BLAS": the CPU code in use; see kernels/processor.h.
+// "loops for AVX2, products by oneDNN and BLAS": the CPU code in use; see model/kernels/processor.h.
 std::string processor_text();
 
 // Debian's reference BLAS is about thirty times slower than OpenBLAS, and has the same file name libblas.so.3.

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "plain/metric_point.h"
+#include "messages/metric_point.h"
 
 namespace attnscope {
 

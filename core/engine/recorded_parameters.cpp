@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/checkpoint.h"
-#include "storage/safetensors.h"
+#include "files/storage/safetensors.h"
 
 namespace attnscope {
 

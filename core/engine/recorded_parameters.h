@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/libtorch.h"
+#include "files/storage/run_folder.h"
+#include "model/kernels/libtorch.h"
 #include "model/model.h"
-#include "storage/run_folder.h"
 
 namespace attnscope {
 

@@ -8,19 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "corpus/corpus.h"
+#include "data/corpus/corpus.h"
+#include "data/tokenizer/tokenizer.h"
 #include "engine/checkpoint_pacing.h"
 #include "engine/device.h"
 #include "engine/metric_log.h"
 #include "engine/recorded_parameters.h"
 #include "engine/watched_model.h"
-#include "evaluation/seen_words.h"
-#include "probe/embeddings.h"
-#include "session/engine.h"
-#include "storage/autosaves.h"
-#include "storage/locked_run.h"
-#include "storage/run_folder.h"
-#include "tokenizer/tokenizer.h"
+#include "files/storage/autosaves.h"
+#include "files/storage/locked_run.h"
+#include "files/storage/run_folder.h"
+#include "inspect/evaluation/seen_words.h"
+#include "inspect/probe/embeddings.h"
+#include "messages/engine.h"
 #include "training/batch_inspection.h"
 #include "training/trainer.h"
 

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "kernels/attention.h"
-#include "kernels/linear.h"
 #include "model/initial_values.h"
+#include "model/kernels/attention.h"
+#include "model/kernels/linear.h"
 
 namespace attnscope {
 namespace {

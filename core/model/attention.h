@@ -2,8 +2,8 @@
 // attention weights. Shape letters: model.h.
 #pragma once
 
-#include "kernels/libtorch.h"
-#include "kernels/packing.h"
+#include "model/kernels/libtorch.h"
+#include "model/kernels/packing.h"
 #include "model/model.h"
 #include "model/positions.h"
 
@@ -43,7 +43,7 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   torch::Tensor project(const torch::Tensor& memory);
   // …×2Gd → …×2Hd: repeats every key and value head for each query head that it serves.
   torch::Tensor for_all_heads(const torch::Tensor& memory) const;
-  // queries: B×Q×(Hd + 2Gd), or B×Q×Hd with a memory B×K×2Gd; see kernels/attention.h.
+  // queries: B×Q×(Hd + 2Gd), or B×Q×Hd with a memory B×K×2Gd; see model/kernels/attention.h.
   torch::Tensor attend(const torch::Tensor& queries, const torch::Tensor& memory, const AttentionMask& mask,
                        const RelativePositions& positions, LayerInspection& inspection, AttentionPart part);
 

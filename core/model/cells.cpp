@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "kernels/cells.h"
-#include "kernels/dropout.h"
-#include "kernels/linear.h"
+#include "model/kernels/cells.h"
+#include "model/kernels/dropout.h"
+#include "model/kernels/linear.h"
 
 namespace attnscope {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/libtorch.h"
+#include "model/kernels/libtorch.h"
 
 namespace attnscope {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "kernels/attention.h"
-#include "kernels/dropout.h"
+#include "model/kernels/attention.h"
+#include "model/kernels/dropout.h"
 
 namespace attnscope {
 namespace {

@@ -1,13 +1,13 @@
-// Reproduces the dropout masks of a forward pass, in the order in which the pass draws them (kernels/dropout.h), to
+// Reproduces the dropout masks of a forward pass, in the order in which the pass draws them (model/kernels/dropout.h), to
 // show a mask without running the pass. Shape letters: model.h.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "kernels/libtorch.h"
-#include "plain/batch_inspection.h"
-#include "plain/config.h"
+#include "config/config.h"
+#include "messages/batch_inspection.h"
+#include "model/kernels/libtorch.h"
 
 namespace attnscope {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "plain/config.h"
+#include "config/config.h"
 
 namespace attnscope {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "kernels/libtorch.h"
-#include "kernels/linear.h"
+#include "model/kernels/libtorch.h"
+#include "model/kernels/linear.h"
 
 namespace attnscope {
 

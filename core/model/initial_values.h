@@ -1,7 +1,7 @@
 // Parameter initialization.
 #pragma once
 
-#include "kernels/libtorch.h"
+#include "model/kernels/libtorch.h"
 
 namespace attnscope {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "kernels/attention.h"
+#include "model/kernels/attention.h"
 
 namespace attnscope {
 namespace {

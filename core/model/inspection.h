@@ -6,12 +6,12 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/libtorch.h"
+#include "messages/heads.h"
+#include "messages/interventions.h"
+#include "messages/patching.h"
+#include "messages/sublayers.h"
 #include "model/cells.h"
-#include "plain/heads.h"
-#include "plain/interventions.h"
-#include "plain/patching.h"
-#include "plain/sublayers.h"
+#include "model/kernels/libtorch.h"
 
 namespace attnscope {
 

@@ -4,10 +4,10 @@
 #include <limits>
 #include <stdexcept>
 
-#include "kernels/cross_entropy.h"
-#include "kernels/embedding.h"
-#include "kernels/linear.h"
 #include "model/initial_values.h"
+#include "model/kernels/cross_entropy.h"
+#include "model/kernels/embedding.h"
+#include "model/kernels/linear.h"
 #include "model/recurrent.h"
 #include "model/transformer.h"
 

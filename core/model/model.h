@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "kernels/libtorch.h"
-#include "kernels/packing.h"
+#include "config/config.h"
+#include "messages/embeddings.h"
 #include "model/inspection.h"
+#include "model/kernels/libtorch.h"
+#include "model/kernels/packing.h"
 #include "model/positions.h"
-#include "plain/config.h"
-#include "plain/embeddings.h"
 
 namespace attnscope {
 
@@ -42,7 +42,7 @@ struct DecoderCache {
   void select(const torch::Tensor& rows);
 };
 
-// A tensor that encodes token order, by position or by distance; see plain/snapshot.h.
+// A tensor that encodes token order, by position or by distance; see messages/snapshot.h.
 struct PositionTensor {
   std::string name;
   std::int64_t first = 0;  // of the first row: position 0, or the smallest distance key − query
@@ -71,7 +71,7 @@ class SequenceModel : public torch::nn::Module {
   torch::Tensor writable(torch::Tensor scores) const;
 
   // The mean smoothed cross-entropy over non-padding targets (int64 B×T), from features B×T×D or packed features 1×N×D;
-  // see kernels/cross_entropy.h. A classifier's targets are labels, and smoothing spreads over the labels.
+  // see model/kernels/cross_entropy.h. A classifier's targets are labels, and smoothing spreads over the labels.
   torch::Tensor loss(const torch::Tensor& features, const torch::Tensor& target_out, double label_smoothing);
 
   virtual void set_dropout(double dropout);

@@ -1,6 +1,6 @@
 #include "model/norm.h"
 
-#include "kernels/norm.h"
+#include "model/kernels/norm.h"
 
 namespace attnscope {
 

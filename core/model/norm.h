@@ -1,8 +1,8 @@
 // The norm of the sublayers and the final norm of a stack: LayerNorm (1607.06450) or RMSNorm (1910.07467).
 #pragma once
 
-#include "kernels/libtorch.h"
-#include "plain/config.h"
+#include "config/config.h"
+#include "model/kernels/libtorch.h"
 
 namespace attnscope {
 

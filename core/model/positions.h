@@ -1,12 +1,12 @@
-// Implements the schemes of plain/position_schemes.h: one function per scheme, which registers its tensors and returns
+// Implements the schemes of config/position_schemes.h: one function per scheme, which registers its tensors and returns
 // the positional encoding that uses them.
 #pragma once
 
 #include <functional>
 #include <string>
 
-#include "kernels/libtorch.h"
-#include "plain/config.h"
+#include "config/config.h"
+#include "model/kernels/libtorch.h"
 
 namespace attnscope {
 

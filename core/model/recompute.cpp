@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "kernels/dropout.h"
-#include "kernels/fused.h"
-#include "kernels/precision.h"
+#include "model/kernels/dropout.h"
+#include "model/kernels/fused.h"
+#include "model/kernels/precision.h"
 
 namespace attnscope {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "kernels/libtorch.h"
+#include "model/kernels/libtorch.h"
 
 namespace attnscope {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/dropout.h"
+#include "model/kernels/dropout.h"
 
 namespace attnscope {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "kernels/libtorch.h"
+#include "model/kernels/libtorch.h"
 #include "model/model.h"
 
 namespace attnscope {

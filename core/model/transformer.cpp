@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/backend.h"
-#include "kernels/dropout.h"
-#include "kernels/linear.h"
-#include "kernels/norm.h"
 #include "model/initial_values.h"
+#include "model/kernels/backend.h"
+#include "model/kernels/dropout.h"
+#include "model/kernels/linear.h"
+#include "model/kernels/norm.h"
 #include "model/recompute.h"
 
 namespace attnscope {

@@ -5,14 +5,14 @@
 
 #include <vector>
 
-#include "kernels/libtorch.h"
+#include "config/position_schemes.h"
 #include "model/attention.h"
 #include "model/feed_forward.h"
+#include "model/kernels/libtorch.h"
 #include "model/model.h"
 #include "model/norm.h"
 #include "model/pooling.h"
 #include "model/positions.h"
-#include "plain/position_schemes.h"
 
 namespace attnscope {
 

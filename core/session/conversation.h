@@ -1,12 +1,12 @@
 // The conversation between a window and its trainer: a worker thread in this process (session.h), or another program
-// (remote/remote_session.h).
+// (session/remote/remote_session.h).
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "plain/messages.h"
-#include "plain/snapshot.h"
+#include "messages/messages.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "storage/comparison_folder.h"
-#include "storage/run_folder.h"
+#include "files/storage/comparison_folder.h"
+#include "files/storage/run_folder.h"
 
 namespace attnscope {
 namespace {

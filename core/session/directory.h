@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "plain/messages.h"
+#include "messages/messages.h"
 
 namespace attnscope {
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "storage/file.h"
+#include "files/storage/file.h"
 
 namespace attnscope {
 namespace {

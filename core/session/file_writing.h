@@ -1,7 +1,7 @@
 // File access for the window, on the worker thread.
 #pragma once
 
-#include "plain/messages.h"
+#include "messages/messages.h"
 
 namespace attnscope {
 

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <vector>
 
-#include "session/engine.h"
+#include "messages/engine.h"
 
 namespace attnscope {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "plain/history.h"
-#include "plain/messages.h"
+#include "messages/history.h"
+#include "messages/messages.h"
 
 namespace attnscope {
 

@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "plain/channel.h"
+#include "common/channel.h"
+#include "messages/engine.h"
 #include "session/conversation.h"
-#include "session/engine.h"
 
 namespace attnscope {
 

@@ -7,11 +7,11 @@
 #include <ranges>
 #include <utility>
 
-#include "plain/comparison.h"
+#include "config/comparison.h"
+#include "files/storage/comparison_folder.h"
 #include "session/directory.h"
 #include "session/file_writing.h"
 #include "session/lockstep.h"
-#include "storage/comparison_folder.h"
 
 namespace attnscope {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "kernels/backend.h"
-#include "kernels/processor.h"
-#include "kernels/thread_pool.h"
+#include "model/kernels/backend.h"
+#include "model/kernels/processor.h"
+#include "model/kernels/thread_pool.h"
 
 namespace attnscope {
 namespace {

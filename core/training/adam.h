@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/libtorch.h"
+#include "model/kernels/libtorch.h"
 
 namespace attnscope {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "common/clamped.h"
 #include "model/dropout_places.h"
-#include "plain/clamped.h"
 
 namespace attnscope {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "plain/batch_inspection.h"
-#include "tokenizer/tokenizer.h"
+#include "data/tokenizer/tokenizer.h"
+#include "messages/batch_inspection.h"
 #include "training/batch_source.h"
 
 namespace attnscope {

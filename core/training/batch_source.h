@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/libtorch.h"
-#include "plain/config.h"
+#include "config/config.h"
+#include "model/kernels/libtorch.h"
 #include "training/batches.h"
 #include "training/dataset.h"
 

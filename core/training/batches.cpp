@@ -5,7 +5,7 @@
 #include <random>
 #include <utility>
 
-#include "tokenizer/tokenizer.h"
+#include "data/tokenizer/tokenizer.h"
 
 namespace attnscope {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/libtorch.h"
-#include "plain/config.h"
+#include "config/config.h"
+#include "model/kernels/libtorch.h"
 #include "training/dataset.h"
 
 namespace attnscope {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "corpus/corpus.h"
-#include "plain/callbacks.h"
-#include "plain/config.h"
-#include "tokenizer/tokenizer.h"
+#include "config/config.h"
+#include "data/corpus/corpus.h"
+#include "data/tokenizer/tokenizer.h"
+#include "messages/callbacks.h"
 
 namespace attnscope {
 

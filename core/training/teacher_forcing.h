@@ -1,8 +1,8 @@
 // The decoder's input in training: the target's tokens, or the model's own predictions (scheduled sampling).
 #pragma once
 
-#include "corpus/random.h"
-#include "kernels/libtorch.h"
+#include "data/corpus/random.h"
+#include "model/kernels/libtorch.h"
 #include "model/model.h"
 
 namespace attnscope {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
-#include "corpus/corpus.h"
-#include "corpus/random.h"
+#include "data/corpus/corpus.h"
+#include "data/corpus/random.h"
 
 namespace attnscope {
 Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> places, std::int64_t length,

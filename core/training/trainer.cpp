@@ -10,15 +10,15 @@
 #include <numeric>
 #include <utility>
 
-#include "kernels/async_readback.h"
-#include "kernels/backend.h"
-#include "kernels/dropout.h"
-#include "kernels/precision.h"
-#include "kernels/thread_pool.h"
-#include "kernels/yielding.h"
-#include "plain/free_memory.h"
-#include "plain/metrics.h"
-#include "plain/schedule.h"
+#include "common/free_memory.h"
+#include "config/schedule.h"
+#include "messages/metrics.h"
+#include "model/kernels/async_readback.h"
+#include "model/kernels/backend.h"
+#include "model/kernels/dropout.h"
+#include "model/kernels/precision.h"
+#include "model/kernels/thread_pool.h"
+#include "model/kernels/yielding.h"
 #include "training/teacher_forcing.h"
 #include "training/validation.h"
 

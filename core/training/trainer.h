@@ -6,12 +6,12 @@
 #include <optional>
 #include <vector>
 
-#include "distributed/ranks.h"
+#include "config/config.h"
+#include "messages/callbacks.h"
 #include "model/model.h"
-#include "plain/callbacks.h"
-#include "plain/config.h"
 #include "training/adam.h"
 #include "training/batch_source.h"
+#include "training/distributed/ranks.h"
 
 namespace attnscope {
 

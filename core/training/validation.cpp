@@ -4,9 +4,9 @@
 #include <array>
 #include <functional>
 
-#include "kernels/thread_pool.h"
-#include "plain/spread.h"
-#include "tokenizer/tokenizer.h"
+#include "common/spread.h"
+#include "data/tokenizer/tokenizer.h"
+#include "model/kernels/thread_pool.h"
 #include "training/batches.h"
 #include "training/text_batches.h"
 

@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "distributed/ranks.h"
+#include "messages/callbacks.h"
+#include "messages/evaluation.h"
 #include "model/model.h"
-#include "plain/callbacks.h"
-#include "plain/evaluation.h"
 #include "training/batches.h"
 #include "training/dataset.h"
+#include "training/distributed/ranks.h"
 
 namespace attnscope {
 

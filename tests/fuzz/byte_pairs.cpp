@@ -1,6 +1,6 @@
 // GPT-2's tokenizer: vocab.json, merges.txt and a text to cut, with a NUL between each and the next.
+#include "data/tokenizer/families.h"
 #include "fuzz.h"
-#include "tokenizer/families.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace attnscope;

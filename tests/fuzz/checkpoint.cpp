@@ -1,8 +1,8 @@
 // Another program's folder: config.json, then, after a NUL each, generation_config.json and the index of its shards.
-#include "checkpoints/checkpoint.h"
+#include "files/checkpoints/checkpoint.h"
 
+#include "files/storage/file.h"
 #include "fuzz.h"
-#include "storage/file.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // config.json of a run.
+#include "files/storage/file.h"
+#include "files/storage/run_folder.h"
 #include "fuzz.h"
-#include "storage/file.h"
-#include "storage/run_folder.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace attnscope;

@@ -1,7 +1,7 @@
 // A corpus's file: pairs or running text. The first byte says how it is read.
-#include "corpus/corpus.h"
+#include "common/utf8.h"
+#include "data/corpus/corpus.h"
 #include "fuzz.h"
-#include "plain/utf8.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace attnscope;

@@ -1,9 +1,9 @@
 // history.safetensors of a run: of one small model, as the file's own numbers must agree with its model's.
-#include "storage/history_file.h"
+#include "files/storage/history_file.h"
 
+#include "files/storage/file.h"
+#include "files/storage/safetensors.h"
 #include "fuzz.h"
-#include "storage/file.h"
-#include "storage/safetensors.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace attnscope;

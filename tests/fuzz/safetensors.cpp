@@ -1,5 +1,5 @@
 // Weights.
-#include "storage/safetensors.h"
+#include "files/storage/safetensors.h"
 
 #include "fuzz.h"
 

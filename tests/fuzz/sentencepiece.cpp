@@ -1,6 +1,6 @@
 // A SentencePiece model, tried out in another process first: what that lets pass must not end this one.
+#include "data/tokenizer/tokenizer.h"
 #include "fuzz.h"
-#include "tokenizer/tokenizer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace attnscope;

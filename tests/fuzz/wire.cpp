@@ -1,5 +1,5 @@
 // What comes over the line from a watcher, and from a station.
-#include "remote/wire.h"
+#include "session/remote/wire.h"
 
 #include <string>
 #include <string_view>

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "plain/clamped.h"
+#include "common/clamped.h"
 
 namespace attnscope {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "plain/decodings.h"
+#include "messages/decodings.h"
 
 namespace attnscope {
 std::string grouped(std::int64_t number) {

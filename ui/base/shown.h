@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/translation.h"
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/translation.h"
-#include "plain/config.h"
-#include "plain/heads.h"
+#include "config/config.h"
+#include "messages/heads.h"
 
 namespace attnscope {
 

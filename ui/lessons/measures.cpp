@@ -10,7 +10,7 @@
 
 #include "analysis/attention_measures.h"
 #include "lessons/answers.h"
-#include "plain/decodings.h"
+#include "messages/decodings.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/decoding/view.h"
 #include "workspaces/embeddings/view.h"

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "config/config.h"
 #include "lessons/lesson.h"
-#include "plain/config.h"
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 #include "workspaces/workspace.h"
 
 namespace attnscope {

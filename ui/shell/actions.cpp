@@ -8,7 +8,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "shell/comparing.h"
 #include "shell/context_menu.h"
 #include "shell/export.h"

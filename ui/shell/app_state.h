@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/curves.h"
 #include "base/shown.h"
 #include "base/translation.h"
 #include "manual/manual.h"
-#include "plain/curves.h"
-#include "plain/history.h"
-#include "plain/messages.h"
-#include "plain/snapshot.h"
+#include "messages/history.h"
+#include "messages/messages.h"
+#include "messages/snapshot.h"
 #include "shell/comparing.h"
 #include "shell/context_menu.h"
 #include "shell/curves_panel.h"
@@ -76,7 +76,7 @@ struct Toast {
   bool fades() const { return !stays && message.severity != Severity::error; }
 };
 
-// A running long computation over the model (plain/study.h).
+// A running long computation over the model (messages/study.h).
 struct StudyUnderWay {
   std::uint64_t number = 0;
   double fraction = 0;  // 0…1

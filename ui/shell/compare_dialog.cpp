@@ -10,8 +10,8 @@
 
 #include "base/input.h"
 #include "base/translation.h"
-#include "plain/comparison.h"
-#include "plain/pairs.h"
+#include "config/comparison.h"
+#include "config/pairs.h"
 #include "shell/app_state.h"
 #include "shell/comparing.h"
 #include "shell/purposes.h"

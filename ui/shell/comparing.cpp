@@ -10,7 +10,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "plain/comparison.h"
+#include "config/comparison.h"
 #include "shell/actions.h"
 #include "shell/app_state.h"
 #include "shell/timeline.h"

@@ -8,12 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/curves.h"
 #include "base/shown.h"
 #include "base/skin.h"
-#include "plain/config.h"
-#include "plain/curves.h"
-#include "plain/history.h"
-#include "plain/messages.h"
+#include "config/config.h"
+#include "messages/history.h"
+#include "messages/messages.h"
 #include "workspaces/compare/compare.h"
 
 namespace attnscope {

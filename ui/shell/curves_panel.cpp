@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "base/translation.h"
-#include "plain/clamped.h"
-#include "plain/comparison.h"
-#include "plain/matrix_text.h"
-#include "plain/metrics.h"
+#include "common/clamped.h"
+#include "common/matrix_text.h"
+#include "config/comparison.h"
+#include "messages/metrics.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/curves.h"
 #include "base/skin.h"
-#include "plain/curves.h"
-#include "plain/heads.h"
-#include "plain/history.h"
+#include "messages/heads.h"
+#include "messages/history.h"
 #include "widgets/plot.h"
 
 namespace attnscope {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/translation.h"
-#include "plain/matrix_text.h"
+#include "common/matrix_text.h"
 #include "shell/handout.h"
 #include "shell/timeline.h"
 #include "workspaces/attention/controls.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "plain/json_text.h"
+#include "common/json_text.h"
 
 namespace attnscope {
 namespace {

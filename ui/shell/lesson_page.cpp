@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "analysis/attention_measures.h"
+#include "common/clamped.h"
 #include "lessons/curve_figure.h"
-#include "plain/clamped.h"
 #include "shell/app_state.h"
 #include "shell/lessons.h"
 #include "widgets/row.h"

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <utility>
 
+#include "common/clamped.h"
+#include "common/split.h"
 #include "lessons/measures.h"
-#include "plain/clamped.h"
-#include "plain/split.h"
 #include "shell/app_state.h"
 #include "shell/overrides.h"
 #include "shell/sentence.h"

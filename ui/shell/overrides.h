@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/skin.h"
-#include "plain/overrides.h"
+#include "messages/overrides.h"
 #include "shell/app_state.h"
 
 namespace attnscope {

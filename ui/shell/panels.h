@@ -21,7 +21,7 @@ std::string status_line(const AppState& scope);
 // curves are hidden. Ends the line.
 void draw_training_sign(const AppState& scope, const Skin& skin);
 
-// ---- the left column: every field of the configuration, from the table in plain/config.h
+// ---- the left column: every field of the configuration, from the table in config/config.h
 
 // Fills the rest of the window.
 void draw_setup(AppState& scope, const Skin& skin);

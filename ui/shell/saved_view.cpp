@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/translation.h"
+#include "common/json_text.h"
+#include "common/split.h"
 #include "lessons/measures.h"
-#include "plain/json_text.h"
-#include "plain/split.h"
 #include "shell/app_state.h"
 #include "shell/sentence.h"
 #include "shell/timeline.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "plain/heads.h"
-#include "plain/interventions.h"
-#include "plain/messages.h"
+#include "messages/heads.h"
+#include "messages/interventions.h"
+#include "messages/messages.h"
 #include "shell/layout.h"
 #include "workspaces/attention/view.h"
 

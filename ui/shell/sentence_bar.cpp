@@ -8,7 +8,7 @@
 #include "analysis/attention_measures.h"
 #include "base/input.h"
 #include "base/translation.h"
-#include "plain/inspection_size.h"
+#include "config/inspection_size.h"
 #include "shell/actions.h"
 #include "shell/sentence.h"
 #include "shell/timeline.h"

@@ -9,7 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "plain/presets.h"
+#include "config/presets.h"
 #include "shell/purposes.h"
 #include "shell/training.h"
 #include "widgets/words.h"

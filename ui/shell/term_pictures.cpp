@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "plain/schedule.h"
+#include "config/schedule.h"
 #include "widgets/words.h"
 
 namespace attnscope {

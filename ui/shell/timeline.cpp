@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/translation.h"
-#include "plain/clamped.h"
-#include "plain/snapshot.h"
+#include "common/clamped.h"
+#include "messages/snapshot.h"
 #include "workspaces/attention/text.h"
 #include "workspaces/attention/view.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "shell/actions.h"
 #include "shell/export.h"
 #include "shell/sentence.h"

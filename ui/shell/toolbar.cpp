@@ -9,7 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "plain/metrics.h"
+#include "messages/metrics.h"
 #include "shell/actions.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "plain/config.h"
-#include "plain/interventions.h"
-#include "plain/messages.h"
+#include "config/config.h"
+#include "messages/interventions.h"
+#include "messages/messages.h"
 
 namespace attnscope {
 

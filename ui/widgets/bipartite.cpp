@@ -10,8 +10,8 @@
 
 #include "base/pointed.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
-#include "plain/matrix_text.h"
+#include "common/clamped.h"
+#include "common/matrix_text.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"

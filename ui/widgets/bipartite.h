@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/skin.h"
-#include "plain/matrix.h"
+#include "common/matrix.h"
 
 namespace attnscope {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 

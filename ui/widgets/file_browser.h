@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/skin.h"
-#include "plain/messages.h"
+#include "messages/messages.h"
 
 namespace attnscope {
 

@@ -12,7 +12,7 @@
 #include "base/pointed.h"
 #include "base/terms.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/heatmap_layout.h"
 #include "widgets/heatmap_picture.h"
 #include "widgets/painter.h"

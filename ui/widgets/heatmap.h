@@ -7,7 +7,7 @@
 
 #include "base/skin.h"
 #include "base/textures.h"
-#include "plain/matrix.h"
+#include "common/matrix.h"
 #include "widgets/heatmap_options.h"
 
 namespace attnscope {

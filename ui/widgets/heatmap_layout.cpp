@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "plain/clamped.h"
+#include "common/clamped.h"
 
 namespace attnscope {
 namespace {

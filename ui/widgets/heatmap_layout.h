@@ -4,7 +4,7 @@
 #include <imgui.h>
 
 #include "base/skin.h"
-#include "plain/matrix_text.h"
+#include "common/matrix_text.h"
 #include "widgets/heatmap_options.h"
 
 namespace attnscope {

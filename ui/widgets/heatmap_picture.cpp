@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 

@@ -8,7 +8,7 @@
 #include "base/color_map.h"
 #include "base/skin.h"
 #include "base/textures.h"
-#include "plain/matrix.h"
+#include "common/matrix.h"
 #include "widgets/painter.h"
 
 namespace attnscope {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/curves.h"
 #include "base/pointed.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
-#include "plain/curves.h"
+#include "common/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/skin.h"
-#include "plain/series.h"
+#include "common/series.h"
 
 namespace attnscope {
 

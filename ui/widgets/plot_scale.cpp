@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/plot.h"
 
 namespace attnscope {

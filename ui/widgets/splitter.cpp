@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "plain/clamped.h"
+#include "common/clamped.h"
 
 namespace attnscope {
 

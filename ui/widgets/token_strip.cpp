@@ -10,8 +10,8 @@
 
 #include "base/pointed.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
-#include "plain/snapshot.h"
+#include "common/clamped.h"
+#include "messages/snapshot.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/skin.h"
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

@@ -11,7 +11,7 @@
 #include "base/pointed.h"
 #include "base/terms.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/painter.h"
 
 namespace attnscope {

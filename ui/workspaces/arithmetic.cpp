@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/translation.h"
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 namespace {

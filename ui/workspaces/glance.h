@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/attention_measures.h"
-#include "plain/heads.h"
-#include "plain/matrix.h"
+#include "common/matrix.h"
+#include "messages/heads.h"
 #include "workspaces/workspace.h"
 
 namespace attnscope {

@@ -11,15 +11,15 @@
 #include <typeindex>
 #include <vector>
 
+#include "analysis/curves.h"
 #include "base/input.h"
 #include "base/shown.h"
 #include "base/skin.h"
 #include "base/textures.h"
-#include "plain/config.h"
-#include "plain/curves.h"
-#include "plain/matrix.h"
-#include "plain/probe.h"
-#include "plain/study.h"
+#include "common/matrix.h"
+#include "config/config.h"
+#include "messages/probe.h"
+#include "messages/study.h"
 
 namespace attnscope {
 

@@ -4,10 +4,10 @@
 
 #include "commands/desktop/measured_window.h"
 #include "commands/measurement.h"
+#include "inspect/probe/embeddings.h"
+#include "inspect/probe/tensors.h"
+#include "messages/embeddings.h"
 #include "model/model.h"
-#include "plain/embeddings.h"
-#include "probe/embeddings.h"
-#include "probe/tensors.h"
 #include "workspaces/workspaces.h"
 
 namespace attnscope {

@@ -5,8 +5,8 @@
 
 #include "commands/desktop/measured_window.h"
 #include "commands/measurement.h"
+#include "inspect/probe/inspect_model.h"
 #include "model/model.h"
-#include "probe/inspect_model.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

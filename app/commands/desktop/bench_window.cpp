@@ -7,7 +7,7 @@
 #include "commands/desktop/machine.h"
 #include "commands/desktop/measured_window.h"
 #include "commands/measurement.h"
-#include "kernels/yielding.h"
+#include "model/kernels/yielding.h"
 #include "session/session.h"
 #include "shell/sentence.h"
 #include "window/font_files.h"

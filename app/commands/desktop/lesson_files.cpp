@@ -8,8 +8,8 @@
 
 #include "commands/commands.h"
 #include "commands/paths.h"
+#include "files/storage/file.h"
 #include "lessons/lesson_text.h"
-#include "storage/file.h"
 
 namespace attnscope {
 namespace {

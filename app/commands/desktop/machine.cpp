@@ -12,7 +12,7 @@
 #include "commands/desktop/lesson_files.h"
 #include "commands/desktop/manual_files.h"
 #include "commands/paths.h"
-#include "corpus/corpus.h"
+#include "data/corpus/corpus.h"
 #include "engine/device.h"
 #include "engine/torch_engine.h"
 #include "window/system_theme.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "session/engine.h"
+#include "messages/engine.h"
 #include "session/session.h"
 #include "shell/app_state.h"
 

@@ -13,14 +13,14 @@
 #include "commands/desktop/machine.h"
 #include "commands/desktop/translations.h"
 #include "commands/paths.h"
+#include "files/storage/comparison_folder.h"
+#include "files/storage/file.h"
 #include "session/session.h"
 #include "shell/app_state.h"
 #include "shell/comparing.h"
 #include "shell/lessons.h"
 #include "shell/sentence.h"
 #include "shell/timeline.h"
-#include "storage/comparison_folder.h"
-#include "storage/file.h"
 #include "window/offscreen.h"
 
 namespace attnscope {

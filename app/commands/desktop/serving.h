@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "remote/server.h"
 #include "session/recap.h"
+#include "session/remote/server.h"
 #include "shell/app_state.h"
 
 namespace attnscope {

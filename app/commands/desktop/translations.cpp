@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "commands/paths.h"
-#include "storage/file.h"
+#include "files/storage/file.h"
 
 namespace attnscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/translation.h"
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"

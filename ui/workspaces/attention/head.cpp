@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/bipartite.h"
 #include "widgets/heatmap.h"
 #include "widgets/words.h"

@@ -8,8 +8,8 @@
 
 #include "analysis/attention_measures.h"
 #include "base/shown.h"
-#include "plain/heads.h"
-#include "plain/snapshot.h"
+#include "messages/heads.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"

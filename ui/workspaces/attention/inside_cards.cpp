@@ -8,7 +8,7 @@
 
 #include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
 #include "widgets/heatmap_layout.h"

@@ -12,7 +12,7 @@
 
 #include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 #include "workspaces/arithmetic.h"
 
 namespace attnscope {

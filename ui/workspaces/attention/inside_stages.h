@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/head_stages.h"
-#include "plain/position_schemes.h"
-#include "plain/snapshot.h"
+#include "config/position_schemes.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"

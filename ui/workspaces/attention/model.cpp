@@ -10,7 +10,7 @@
 #include "base/input.h"
 #include "base/pointed.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <string_view>
 
-#include "plain/clamped.h"
-#include "plain/snapshot.h"
+#include "common/clamped.h"
+#include "messages/snapshot.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/skin.h"
-#include "plain/heads.h"
-#include "plain/matrix.h"
-#include "plain/snapshot.h"
+#include "common/matrix.h"
+#include "messages/heads.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

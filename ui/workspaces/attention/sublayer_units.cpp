@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"

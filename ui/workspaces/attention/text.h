@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "plain/config.h"
-#include "plain/heads.h"
+#include "config/config.h"
+#include "messages/heads.h"
 
 namespace attnscope {
 

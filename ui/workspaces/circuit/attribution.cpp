@@ -8,7 +8,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 #include "widgets/heatmap.h"
 #include "widgets/row.h"
 #include "widgets/words.h"

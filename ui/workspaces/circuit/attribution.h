@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "plain/attribution.h"
+#include "messages/attribution.h"
 #include "widgets/heatmap_options.h"
 #include "workspaces/workspace.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 namespace {

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "plain/circuit.h"
-#include "plain/head_importance.h"
-#include "plain/heads.h"
-#include "plain/matrix.h"
-#include "plain/study.h"
+#include "common/matrix.h"
+#include "messages/circuit.h"
+#include "messages/head_importance.h"
+#include "messages/heads.h"
+#include "messages/study.h"
 #include "widgets/heatmap_options.h"
 #include "widgets/plot.h"
 #include "workspaces/circuit/attribution.h"

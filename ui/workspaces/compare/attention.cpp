@@ -6,7 +6,7 @@
 
 #include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "plain/heads.h"
+#include "messages/heads.h"
 #include "widgets/words.h"
 #include "workspaces/attention/text.h"
 #include "workspaces/attention/view.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/translation.h"
-#include "plain/clamped.h"
-#include "plain/embeddings.h"
+#include "common/clamped.h"
+#include "messages/embeddings.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 #include "workspaces/compare/view.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/shown.h"
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 

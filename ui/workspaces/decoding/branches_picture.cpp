@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/translation.h"
-#include "plain/decodings.h"
+#include "messages/decodings.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 #include "workspaces/decoding/modes.h"

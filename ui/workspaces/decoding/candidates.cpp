@@ -9,7 +9,7 @@
 
 #include "base/pointed.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 

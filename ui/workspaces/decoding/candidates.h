@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/skin.h"
-#include "plain/decodings.h"
-#include "plain/snapshot.h"
+#include "messages/decodings.h"
+#include "messages/snapshot.h"
 #include "workspaces/decoding/view.h"
 
 namespace attnscope {

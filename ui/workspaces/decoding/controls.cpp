@@ -7,7 +7,7 @@
 
 #include "analysis/attention_mix.h"
 #include "base/translation.h"
-#include "plain/config.h"
+#include "config/config.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 

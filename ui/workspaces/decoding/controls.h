@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/skin.h"
-#include "plain/snapshot.h"
+#include "messages/snapshot.h"
 #include "workspaces/decoding/view.h"
 
 namespace attnscope {

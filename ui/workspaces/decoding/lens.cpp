@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/shown.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/plot.h"
 #include "widgets/words.h"

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/row.h"
 #include "widgets/token_strip.h"
 #include "widgets/words.h"

@@ -7,7 +7,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/plot.h"
 #include "widgets/words.h"
 #include "workspaces/decoding/tree_canvas.h"

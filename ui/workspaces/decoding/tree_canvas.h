@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/skin.h"
-#include "plain/decodings.h"
-#include "plain/series.h"
+#include "common/series.h"
+#include "messages/decodings.h"
 #include "widgets/plot.h"
 
 namespace attnscope {

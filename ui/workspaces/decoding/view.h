@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/shown.h"
-#include "plain/decodings.h"
-#include "plain/probe.h"
-#include "plain/snapshot.h"
+#include "messages/decodings.h"
+#include "messages/probe.h"
+#include "messages/snapshot.h"
 #include "workspaces/decoding/branches.h"
 #include "workspaces/decoding/tree_canvas.h"
 

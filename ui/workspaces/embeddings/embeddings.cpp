@@ -6,7 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 #include "workspaces/embeddings/modes.h"

@@ -9,7 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/splitter.h"

@@ -6,7 +6,7 @@
 
 #include "analysis/embedding_measures.h"
 #include "analysis/matrix_algebra.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 
 namespace attnscope {
 namespace {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/theme.h"
-#include "plain/embeddings.h"
-#include "plain/senses.h"
-#include "plain/snapshot.h"
+#include "messages/embeddings.h"
+#include "messages/senses.h"
+#include "messages/snapshot.h"
 #include "widgets/plot.h"
 #include "widgets/scatter.h"
 

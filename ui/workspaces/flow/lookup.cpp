@@ -10,7 +10,7 @@
 #include "analysis/head_stages.h"
 #include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/heatmap_picture.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "plain/series.h"
-#include "plain/tensor_spread.h"
+#include "common/series.h"
+#include "messages/tensor_spread.h"
 #include "widgets/plot.h"
 #include "workspaces/workspace.h"
 

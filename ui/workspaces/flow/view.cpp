@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "workspaces/attention/row.h"
 
 namespace attnscope {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "analysis/soft_lookup.h"
-#include "plain/architecture.h"
-#include "plain/batch_inspection.h"
-#include "plain/data_flow.h"
-#include "plain/snapshot.h"
+#include "config/architecture.h"
+#include "messages/batch_inspection.h"
+#include "messages/data_flow.h"
+#include "messages/snapshot.h"
 #include "widgets/plot.h"
 #include "workspaces/flow/spread.h"
 #include "workspaces/workspace.h"

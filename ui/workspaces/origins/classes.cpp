@@ -10,7 +10,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "plain/architecture.h"
+#include "config/architecture.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"

@@ -9,7 +9,7 @@
 #include "analysis/cell_memory.h"
 #include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 
 namespace attnscope {
 namespace {

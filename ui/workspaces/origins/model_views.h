@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "plain/classes.h"
-#include "plain/cost.h"
-#include "plain/gradients.h"
-#include "plain/length.h"
-#include "plain/recurrent_states.h"
-#include "plain/snapshot.h"
+#include "messages/classes.h"
+#include "messages/cost.h"
+#include "messages/gradients.h"
+#include "messages/length.h"
+#include "messages/recurrent_states.h"
+#include "messages/snapshot.h"
 #include "widgets/heatmap_options.h"
 #include "widgets/plot.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/row.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/origins/modes.h"

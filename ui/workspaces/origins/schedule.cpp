@@ -6,7 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "plain/metrics.h"
+#include "messages/metrics.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "plain/clamped.h"
-#include "plain/schedule.h"
+#include "common/clamped.h"
+#include "config/schedule.h"
 
 namespace attnscope {
 namespace {

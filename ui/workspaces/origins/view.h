@@ -8,7 +8,7 @@
 #include "analysis/kernel_regression.h"
 #include "analysis/learned_pooling.h"
 #include "analysis/score_scaling.h"
-#include "plain/config.h"
+#include "config/config.h"
 #include "widgets/plot.h"
 #include "workspaces/origins/model_views.h"
 

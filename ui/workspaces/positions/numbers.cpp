@@ -9,8 +9,8 @@
 
 #include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "plain/clamped.h"
-#include "plain/position_schemes.h"
+#include "common/clamped.h"
+#include "config/position_schemes.h"
 #include "widgets/heatmap.h"
 #include "widgets/words.h"
 

@@ -9,8 +9,8 @@
 
 #include "base/skin.h"
 #include "base/textures.h"
-#include "plain/matrix.h"
-#include "plain/snapshot.h"
+#include "common/matrix.h"
+#include "messages/snapshot.h"
 #include "widgets/plot.h"
 
 namespace attnscope {

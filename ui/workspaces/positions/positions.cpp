@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/translation.h"
-#include "plain/clamped.h"
+#include "common/clamped.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 #include "workspaces/positions/modes.h"

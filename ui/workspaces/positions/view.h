@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "plain/order.h"
-#include "plain/snapshot.h"
+#include "messages/order.h"
+#include "messages/snapshot.h"
 #include "widgets/plot.h"
 
 namespace attnscope {

@@ -1,0 +1,256 @@
+#include "data/corpus/corpus.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+#include "common/clamped.h"
+#include "common/free_memory.h"
+#include "data/corpus/draft.h"
+#include "data/corpus/grammar/grammar.h"
+#include "data/corpus/random.h"
+#include "data/corpus/text_file.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::array<BuiltIn, 7> descriptions = {{
+    {"english-french", "70 000 sentences from a small grammar; to translate “it”, the model must find its noun"},
+    {"copy", "letters, copied"},
+    {"reverse", "letters, reversed"},
+    {"sort", "letters, sorted alphabetically"},
+    {"addition", "the sum of two numbers of up to three digits"},
+    {"dates", "dates in everyday formats, converted to ISO 8601"},
+    {"verdicts", "guests’ verdicts for a classifier: praise, complaint or mixed; word order and “not” decide"},
+}};
+
+std::vector<Draft> make_drafts(const CorpusConfig& config, const CorpusProgress& progress) {
+  if (config.source == "english-french") return english_french_drafts(config.edition, config.seed, progress);
+  if (config.source == "copy") return copy_drafts(config.seed);
+  if (config.source == "reverse") return reverse_drafts(config.seed);
+  if (config.source == "sort") return sort_drafts(config.seed);
+  if (config.source == "addition") return addition_drafts(config.seed);
+  if (config.source == "verdicts") return verdict_drafts(config.seed);
+  return date_drafts(config.seed);
+}
+
+// Assigns one key in twenty to validation and one in twenty to the test; the choice depends only on key and seed.
+void split_by_key(std::vector<Draft> drafts, std::int64_t seed, Corpus& corpus) {
+  for (Draft& draft : drafts) {
+    const std::uint64_t part = draft.pinned ? 1 : lot(draft.key, seed) % 20;
+    (part == 0 ? corpus.validation : part == 1 ? corpus.test : corpus.train).push_back(std::move(draft.pair));
+  }
+}
+
+// Keeps all pairs of a source in one part, so that no sentence is trained on in one translation and tested in another.
+void split_by_source(std::vector<Pair> pairs, const CorpusConfig& config, Corpus& corpus) {
+  constexpr std::size_t most_held_out = 5000;
+  std::unordered_map<std::string, std::size_t> ranks;
+  for (const Pair& pair : pairs) ranks.emplace(pair.source, 0);
+  if (ranks.size() < 3) {
+    corpus.train = corpus.validation = corpus.test = std::move(pairs);
+    return;
+  }
+  std::vector<std::pair<std::uint64_t, std::string_view>> order;
+  order.reserve(ranks.size());
+  for (const auto& [source, rank] : ranks) order.emplace_back(lot(source, config.seed), source);
+  std::sort(order.begin(), order.end());
+  for (std::size_t i = 0; i < order.size(); ++i) ranks.at(std::string(order[i].second)) = i;
+
+  const double share = static_cast<double>(ranks.size()) * config.held_out / 100;
+  const std::size_t held_out = clamped<std::size_t>(static_cast<std::size_t>(share), 1, most_held_out);
+  for (Pair& pair : pairs) {
+    const std::size_t rank = ranks.at(pair.source);
+    auto& part = rank < held_out ? corpus.validation : rank < 2 * held_out ? corpus.test : corpus.train;
+    part.push_back(std::move(pair));
+  }
+}
+
+std::uint64_t hash_of(const std::vector<Pair>& part, std::uint64_t state) {
+  for (const Pair& pair : part) {
+    state = fnv1a(pair.source, state);
+    state = fnv1a("\t", state);
+    state = fnv1a(pair.target, state);
+    state = fnv1a("\n", state);
+  }
+  return state;
+}
+
+std::uint64_t hash_of(const std::string& part, std::uint64_t state) {
+  return fnv1a(part, state);
+}
+
+// Parts is a Corpus of pairs, or a Text.
+template <typename Parts>
+std::string hash_of(const Parts& parts) {
+  std::uint64_t state = fnv_start;
+  for (const auto* part : {&parts.train, &parts.validation, &parts.test}) {
+    state = hash_of(*part, state);
+    state = fnv1a("\f", state);  // separates the parts
+  }
+  return fmt::format("{:016x}", state);
+}
+
+void require_known(const CorpusConfig& config) {
+  std::error_code error;
+  if (!config.target.empty() || std::filesystem::exists(config.source, error)) return;
+  std::vector<std::string_view> names;
+  for (const BuiltIn& built_in : descriptions) names.push_back(built_in.name);
+  throw CorpusError(fmt::format("{}: no such file, and no built-in corpus of that name (available: {})", config.source,
+                                fmt::join(names, ", ")));
+}
+
+std::string name_of_file(const CorpusConfig& config) {
+  return std::filesystem::path(config.source).filename().string();
+}
+
+std::vector<Pair> read_file_pairs(const CorpusConfig& config, CorpusReport& report, const CorpusProgress& progress) {
+  const std::string separator = config.separator.empty() ? "\t" : config.separator;
+  std::vector<Pair> pairs = config.target.empty() ? read_pairs(config.source, separator, report, progress)
+                                                  : read_parallel(config.source, config.target, report, progress);
+  if (!config.lowercase) return pairs;
+  for (Pair& pair : pairs) {
+    pair.source = lowercased(pair.source);
+    pair.target = lowercased(pair.target);
+  }
+  return pairs;
+}
+
+// Copies all sentences into contiguous memory. Temporary strings freed between them leave holes, in total larger than
+// the corpus, that fit nothing else.
+void compact(Corpus& corpus) {
+  std::string text;
+  std::vector<std::size_t> sizes;
+  const auto for_each = [&corpus](const auto& work) {
+    for (std::vector<Pair>* const part : {&corpus.train, &corpus.validation, &corpus.test})
+      for (Pair& pair : *part)
+        for (std::string* const field : {&pair.source, &pair.target, &pair.category, &pair.antecedent, &pair.pronoun})
+          work(*field);
+  };
+  for_each([&](std::string& field) {
+    text += field;
+    sizes.push_back(field.size());
+    std::string().swap(field);
+  });
+  give_back_memory();  // otherwise each would be placed where it was
+  std::size_t next = 0, begin = 0;
+  for_each([&](std::string& field) {
+    field.assign(text, begin, sizes[next]);
+    begin += sizes[next++];
+  });
+}
+
+Corpus load_pairs(const CorpusConfig& config, const CorpusProgress& progress) {
+  Corpus corpus;
+  if (config.target.empty() && is_built_in(config.source)) {
+    corpus.name = config.source;
+    std::vector<Draft> drafts = make_drafts(config, progress);
+    corpus.report.lines_read = static_cast<std::int64_t>(drafts.size());
+    split_by_key(std::move(drafts), config.seed, corpus);
+  } else {
+    require_known(config);
+    corpus.name = name_of_file(config);
+    split_by_source(read_file_pairs(config, corpus.report, progress), config, corpus);
+  }
+  compact(corpus);
+  corpus.hash = hash_of(corpus);
+  return corpus;
+}
+
+std::string as_lines(const std::vector<Pair>& pairs) {
+  std::string text;
+  for (const Pair& pair : pairs) text += fmt::format("{} → {}\n", pair.source, pair.target);
+  return text;
+}
+
+bool begins_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+}
+
+// The byte offset of the character with this number.
+std::size_t offset_of_character(std::string_view text, std::int64_t number) {
+  std::size_t offset = 0;
+  for (; offset < text.size(); ++offset) {
+    if (begins_character(text[offset]) && number-- == 0) break;
+  }
+  return offset;
+}
+
+Text split_by_place(std::string text) {
+  const std::int64_t in_training = num_characters(text) * 9 / 10;
+  if (in_training == 0) return {text, text, text};
+  const std::size_t cut = offset_of_character(text, in_training);
+  const std::string rest = text.substr(cut);
+  text.resize(cut);
+  return {std::move(text), rest, rest};
+}
+
+Corpus load_text(const CorpusConfig& config, const CorpusProgress& progress) {
+  Corpus corpus;
+  if (is_built_in(config.source)) {
+    corpus = load_pairs(config, progress);
+    corpus.text = {as_lines(std::exchange(corpus.train, {})), as_lines(std::exchange(corpus.validation, {})),
+                   as_lines(std::exchange(corpus.test, {}))};
+  } else {
+    require_known(config);
+    corpus.name = name_of_file(config);
+    std::string text = read_text(config.source, corpus.report, progress);
+    corpus.text = split_by_place(config.lowercase ? lowercased(text) : std::move(text));
+  }
+  corpus.hash = hash_of(corpus.text);
+  return corpus;
+}
+
+}  // namespace
+
+bool is_built_in(std::string_view name) {
+  return std::any_of(descriptions.begin(), descriptions.end(), [&](const BuiltIn& b) { return b.name == name; });
+}
+
+std::span<const BuiltIn> built_in_corpora() {
+  return descriptions;
+}
+
+Corpus load_corpus(const CorpusConfig& config, const CorpusProgress& progress, bool as_text) {
+  CorpusConfig text_config = config;
+  text_config.target.clear();
+  Corpus corpus = as_text ? load_text(text_config, progress) : load_pairs(config, progress);
+  if (progress) progress(1);
+  return corpus;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string left_out_text(const Corpus& corpus) {
+  const CorpusReport& report = corpus.report;
+  const std::int64_t left_out = report.skipped + report.duplicates;
+  if (left_out == 0) return {};
+  std::string text = fmt::format("{}: {} of {} lines skipped, {} of them duplicates", corpus.name, left_out,
+                                 report.lines_read, report.duplicates);
+  for (const SkippedLine& line : report.examples) {
+    text += fmt::format("\n  {}:{}: {}", line.file, line.line, line.reason);
+  }
+  if (left_out > static_cast<std::int64_t>(report.examples.size())) text += "\n  …";
+  return text;
+}
+
+std::int64_t num_characters(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), begins_character);
+}
+
+}  // namespace attnscope

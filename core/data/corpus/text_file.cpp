@@ -1,0 +1,309 @@
+#include "data/corpus/text_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <clocale>
+#include <cstdint>
+#include <cstring>
+#include <cwchar>
+#include <cwctype>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <unordered_set>
+#include <utility>
+
+#include "common/utf8.h"
+#include "data/corpus/corpus.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t longest_line = 10000;                       // bytes per line with a pair
+constexpr std::uintmax_t largest_text = std::uintmax_t{1} << 30;  // bytes; its tokens take several times as much
+constexpr std::size_t chunk_size = 1 << 16;
+constexpr std::int64_t lines_between_progress = 2000;
+constexpr std::size_t max_examples = 20;
+
+// Reads the lines of a file of any size. A line longer than `longest` is truncated to little more than that.
+class LineReader {
+ public:
+  explicit LineReader(const std::string& path, std::size_t longest = longest_line)
+      : path_(path), longest_(longest), chunk_(chunk_size, '\0') {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (!std::filesystem::exists(status)) throw CorpusError(fmt::format("{}: no such file", path));
+    if (std::filesystem::is_directory(status)) {
+      throw CorpusError(fmt::format("{}: is a directory, not a file", path));
+    }
+    if (!std::filesystem::is_regular_file(status)) throw CorpusError(fmt::format("{}: is not a regular file", path));
+    size_ = std::filesystem::file_size(path, error);
+    stream_.open(path, std::ios::binary);
+    if (!stream_) throw CorpusError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  }
+
+  // Returns false at the end of the file.
+  bool next(std::string& line) {
+    line.clear();
+    bool any = false;
+    ended_ = false;
+    while (!ended_ && (position_ < filled_ || fill())) {
+      any = true;
+      const char* begin = chunk_.data() + position_;
+      const void* newline = std::memchr(begin, '\n', filled_ - position_);
+      const std::size_t length = newline ? static_cast<const char*>(newline) - begin : filled_ - position_;
+      if (line.size() <= longest_) line.append(begin, length);
+      position_ += length + (newline ? 1 : 0);
+      ended_ = newline != nullptr;
+    }
+    if (!any) return false;
+    if (++number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+    if (line.ends_with('\r')) line.pop_back();
+    return true;
+  }
+
+  const std::string& path() const { return path_; }
+  std::int64_t number() const { return number_; }  // of the last line read, from 1
+  bool ended() const { return ended_; }            // true if it ended in a line feed
+  std::uintmax_t size() const { return size_; }    // of the file, in bytes
+  double fraction() const {
+    return size_ ? std::min(1.0, static_cast<double>(consumed_) / static_cast<double>(size_)) : 1;
+  }
+
+ private:
+  bool fill() {
+    stream_.read(chunk_.data(), static_cast<std::streamsize>(chunk_.size()));
+    if (stream_.bad()) throw CorpusError(fmt::format("{}: cannot be read past line {}", path_, number_));
+    position_ = 0;
+    filled_ = static_cast<std::size_t>(stream_.gcount());
+    consumed_ += filled_;
+    return filled_ > 0;
+  }
+
+  std::string path_;
+  std::size_t longest_;
+  std::ifstream stream_;
+  std::string chunk_;
+  std::size_t position_ = 0;
+  std::size_t filled_ = 0;
+  std::uintmax_t size_ = 0;
+  std::uintmax_t consumed_ = 0;
+  std::int64_t number_ = 0;
+  bool ended_ = false;
+};
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+// Why a line is not text.
+std::optional<std::string> encoding_fault(std::string_view line) {
+  if (line.find('\0') != std::string_view::npos) return "contains a null byte";
+  if (utf8_fault(line)) return "is not valid UTF-8";
+  return std::nullopt;
+}
+
+// Why a line cannot contain a pair, regardless of its words.
+std::optional<std::string> fault(std::string_view line) {
+  if (line.size() > longest_line) return fmt::format("longer than {} bytes", longest_line);
+  return encoding_fault(line);
+}
+
+// Adds the last line read to the report, if there is room for examples.
+void name_line(const LineReader& reader, std::string reason, CorpusReport& report) {
+  if (report.examples.size() < max_examples) {
+    report.examples.push_back({reader.path(), reader.number(), std::move(reason)});
+  }
+}
+
+void skip_line(const LineReader& reader, std::string reason, CorpusReport& report) {
+  ++report.skipped;
+  name_line(reader, std::move(reason), report);
+}
+
+// Collects pairs and counts the other lines.
+class PairCollector {
+ public:
+  explicit PairCollector(CorpusReport& report) : report_(report) {}
+
+  void add(std::string_view source, std::string_view target, const LineReader& reader) {
+    source = trimmed(source);
+    target = trimmed(target);
+    if (source.empty() && target.empty()) return skip(reader, "blank line");
+    if (source.empty()) return skip(reader, "the source side is empty");
+    if (target.empty()) return skip(reader, "the target side is empty");
+    std::string joined = fmt::format("{}\t{}", source, target);
+    if (!seen_.insert(std::move(joined)).second) {
+      ++report_.duplicates;
+      return name_line(reader, "the same pair appears earlier", report_);
+    }
+    pairs_.push_back({.source = std::string(source), .target = std::string(target)});
+  }
+
+  void skip(const LineReader& reader, std::string reason) { skip_line(reader, std::move(reason), report_); }
+
+  // Throws CorpusError if there are none.
+  std::vector<Pair> take(const std::string& path, const std::string& separator = "tab") {
+    if (!pairs_.empty()) return std::move(pairs_);
+    if (report_.examples.empty()) throw CorpusError(fmt::format("{}: the file is empty", path));
+    const SkippedLine& first = report_.examples.front();
+    throw CorpusError(
+        fmt::format("{}: no usable pair in {} lines (line {}: {}); each line must be source, {}, target. For running "
+                    "text, use the architecture decoder-only",
+                    path, report_.lines_read, first.line, first.reason, separator));
+  }
+
+ private:
+  CorpusReport& report_;
+  std::vector<Pair> pairs_;
+  std::unordered_set<std::string> seen_;
+};
+
+void yield(const LineReader& reader, const CorpusProgress& progress) {
+  if (progress && reader.number() % lines_between_progress == 0) progress(reader.fraction());
+}
+
+// The separator's name in messages.
+std::string name_of_separator(std::string_view separator) {
+  return separator == "\t" ? "tab" : fmt::format("\"{}\"", separator);
+}
+
+void add_line(std::string_view line, std::string_view separator, const LineReader& reader, PairCollector& pairs) {
+  if (auto reason = fault(line)) return pairs.skip(reader, *reason);
+  if (trimmed(line).empty()) return pairs.skip(reader, "blank line");
+  const std::size_t end = line.find(separator);
+  if (end == std::string_view::npos)
+    return pairs.skip(reader, fmt::format("no {} between source and target", name_of_separator(separator)));
+  const std::string_view rest = line.substr(end + separator.size());
+  pairs.add(line.substr(0, end), rest.substr(0, rest.find('\t')), reader);
+}
+
+void refuse_different_lengths(LineReader& source, LineReader& target, const CorpusProgress& progress) {
+  std::string line;
+  while (source.next(line)) yield(source, progress);
+  while (target.next(line)) yield(target, progress);
+  throw CorpusError(fmt::format("parallel files differ in length: {} has {} lines, {} has {}", source.path(),
+                                source.number(), target.path(), target.number()));
+}
+
+void require_text(std::string_view text, const LineReader& reader, const CorpusReport& report) {
+  if (report.skipped > 0 && text.size() < reader.size() / 2) {
+    const SkippedLine& first = report.examples.front();
+    throw CorpusError(fmt::format("{}: not text in UTF-8: {} of {} lines cannot be used (line {}: {})", reader.path(),
+                                  report.skipped, report.lines_read, first.line, first.reason));
+  }
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    throw CorpusError(fmt::format("{}: the file is empty or contains only white space", reader.path()));
+  }
+}
+
+// ---- lowercasing
+
+// Sets the locale of this thread during its lifetime.
+class Utf8Locale {
+ public:
+  Utf8Locale() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
+    if (locale_ == nullptr) throw CorpusError("the system has no locale C.UTF-8, which is needed for lowercasing");
+    before_ = uselocale(locale_);
+  }
+  ~Utf8Locale() {
+    uselocale(before_);
+    freelocale(locale_);
+  }
+  Utf8Locale(const Utf8Locale&) = delete;
+  Utf8Locale& operator=(const Utf8Locale&) = delete;
+
+ private:
+  locale_t locale_;
+  locale_t before_ = nullptr;
+};
+
+}  // namespace
+
+std::string read_text(const std::string& path, CorpusReport& report, const CorpusProgress& progress) {
+  LineReader reader(path, largest_text);
+  if (reader.size() > largest_text) {
+    throw CorpusError(
+        fmt::format("{}: the file has {} bytes, allowed: {} bytes of text", path, reader.size(), largest_text));
+  }
+  std::string text;
+  std::string line;
+  while (reader.next(line)) {
+    ++report.lines_read;
+    if (auto reason = encoding_fault(line)) {
+      skip_line(reader, std::move(*reason), report);
+    } else {
+      text += line;
+      if (reader.ended()) text += '\n';
+    }
+    yield(reader, progress);
+  }
+  require_text(text, reader, report);
+  return text;
+}
+
+std::vector<Pair> read_pairs(const std::string& path, std::string_view separator, CorpusReport& report,
+                             const CorpusProgress& progress) {
+  LineReader reader(path);
+  PairCollector pairs(report);
+  std::string line;
+  while (reader.next(line)) {
+    ++report.lines_read;
+    add_line(line, separator, reader, pairs);
+    yield(reader, progress);
+  }
+  return pairs.take(path, name_of_separator(separator));
+}
+
+std::vector<Pair> read_parallel(const std::string& source_path, const std::string& target_path, CorpusReport& report,
+                                const CorpusProgress& progress) {
+  LineReader source(source_path);
+  LineReader target(target_path);
+  PairCollector pairs(report);
+  std::string source_line;
+  std::string target_line;
+  while (true) {
+    const bool more_source = source.next(source_line);
+    const bool more_target = target.next(target_line);
+    if (more_source != more_target) refuse_different_lengths(source, target, progress);
+    if (!more_source) break;
+    ++report.lines_read;
+    if (auto reason = fault(source_line)) {
+      pairs.skip(source, *reason);
+    } else if (auto target_reason = fault(target_line)) {
+      pairs.skip(target, *target_reason);
+    } else {
+      pairs.add(source_line, target_line, source);
+    }
+    yield(source, progress);
+  }
+  return pairs.take(source_path);
+}
+
+// ---- lowercasing
+
+std::string lowercased(std::string_view text) {
+  const Utf8Locale utf8;
+  std::string result;
+  result.reserve(text.size());
+  std::mbstate_t reading{};
+  std::mbstate_t writing{};
+  char bytes[16];  // MB_LEN_MAX
+  while (!text.empty()) {
+    wchar_t letter = 0;
+    const std::size_t length = std::mbrtowc(&letter, text.data(), text.size(), &reading);
+    if (length == 0 || length > text.size()) return result.append(text);  // NUL or invalid UTF-8: the rest is unchanged
+    result.append(bytes,
+                  std::wcrtomb(bytes, static_cast<wchar_t>(std::towlower(static_cast<std::wint_t>(letter))), &writing));
+    text.remove_prefix(length);
+  }
+  return result;
+}
+
+}  // namespace attnscope

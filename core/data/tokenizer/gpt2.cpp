@@ -1,0 +1,368 @@
+// GPT-2's tokenizer, as in transformers (GPT2Tokenizer): words split by Unicode classes, bytes as printable letters,
+// and repeated merges of the pair that is earliest in merges.txt (1508.07909). SmolLM's differs only in that every
+// digit is a word.
+#include <fmt/format.h>
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <unordered_map>
+
+#include "data/tokenizer/family_schemes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* end_of_text = "<|endoftext|>";
+
+// ---- words: 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+
+enum class Kind { letter, number, white, other };
+
+// Returns the character at `at` and advances `at`; negative: invalid UTF-8.
+UChar32 next_character(std::string_view text, std::size_t& at) {
+  UChar32 c = 0;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"  // of the macro
+  U8_NEXT(text.data(), at, text.size(), c);
+#pragma GCC diagnostic pop
+  return c;
+}
+
+struct Letter {
+  std::size_t begin;
+  Kind kind;
+};
+
+Kind kind_of(UChar32 c) {
+  if (c < 0) return Kind::other;  // invalid UTF-8
+  if (u_isUWhiteSpace(c)) return Kind::white;
+  const auto mask = U_GET_GC_MASK(c);
+  return (mask & U_GC_L_MASK) != 0 ? Kind::letter : (mask & U_GC_N_MASK) != 0 ? Kind::number : Kind::other;
+}
+
+std::vector<Letter> letters_of(std::string_view text) {
+  std::vector<Letter> letters;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t begin = at;
+    letters.push_back({begin, kind_of(next_character(text, at))});
+  }
+  return letters;
+}
+
+std::size_t ending_at(std::string_view text) {
+  for (const std::string_view ending : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
+    if (text.starts_with(ending)) return ending.size();
+  return 0;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  const std::vector<Letter> letters = letters_of(text);
+  const auto begin_of = [&](std::size_t i) { return i < letters.size() ? letters[i].begin : text.size(); };
+  std::vector<std::string_view> words;
+  std::size_t i = 0;
+  while (i < letters.size()) {
+    std::size_t j = i + ending_at(text.substr(begin_of(i)));
+    if (j == i) {
+      // A sequence may start with one space.
+      const bool led = text[begin_of(i)] == ' ' && i + 1 < letters.size() && letters[i + 1].kind != Kind::white;
+      const Kind kind = letters[i + (led ? 1 : 0)].kind;
+      j = i + (led ? 2 : 1);
+      while (j < letters.size() && letters[j].kind == kind) ++j;
+      // The last of several white-space characters belongs to the next word.
+      if (kind == Kind::white && j < letters.size() && j - i > 1) --j;
+    }
+    words.push_back(text.substr(begin_of(i), begin_of(j) - begin_of(i)));
+    i = j;
+  }
+  return words;
+}
+
+// ---- bytes as letters
+
+bool stands_for_itself(int byte) {
+  return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
+}
+
+std::string utf8(int c) {
+  if (c < 0x80) return {static_cast<char>(c)};
+  return {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 0x3F))};
+}
+
+// The 68 unprintable bytes become U+0100, U+0101 …: a space is U+0120, Ġ.
+std::array<std::string, 256> byte_letters() {
+  std::array<std::string, 256> letters;
+  int next = 0x100;
+  for (int byte = 0; byte < 256; ++byte)
+    letters[static_cast<std::size_t>(byte)] = utf8(stands_for_itself(byte) ? byte : next++);
+  return letters;
+}
+
+// Replaces invalid UTF-8 with U+FFFD.
+std::string valid_utf8(std::string_view bytes) {
+  std::string text;
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const std::size_t begin = at;
+    text += next_character(bytes, at) < 0 ? std::string_view("\uFFFD") : bytes.substr(begin, at - begin);
+  }
+  return text;
+}
+
+// ---- tokenizer.json, if there is one
+
+[[noreturn]] void refuse(const char* field, const nlohmann::json& value, const char* supported) {
+  throw TokenizerError(fmt::format("tokenizer.json: \"{}\" is {}, supported: {}", field, value.dump(), supported));
+}
+
+const nlohmann::json& member(const nlohmann::json& json, const char* field) {
+  static const nlohmann::json none;
+  if (!json.is_object()) return none;
+  const auto found = json.find(field);
+  return found == json.end() ? none : *found;
+}
+
+bool is_step(const nlohmann::json& step, const char* type) {
+  return member(step, "type") == type;
+}
+
+// Returns true if every digit is a word of its own, before words are split.
+bool parts_digits(const nlohmann::json& file) {
+  const nlohmann::json& cut = member(file, "pre_tokenizer");
+  constexpr const char* supported = "ByteLevel, or Digits with individual_digits followed by ByteLevel";
+  const auto is_byte_level = [](const nlohmann::json& step) {
+    return is_step(step, "ByteLevel") && member(step, "use_regex") != false;
+  };
+  if (cut.is_null() || is_byte_level(cut)) return false;
+  const nlohmann::json& steps = member(cut, "pretokenizers");
+  if (!is_step(cut, "Sequence") || !steps.is_array() || steps.empty() || steps.size() > 2 ||
+      !is_byte_level(steps.back()))
+    refuse("pre_tokenizer", cut, supported);
+  if (steps.size() == 1) return false;
+  if (!is_step(steps.front(), "Digits") || member(steps.front(), "individual_digits") != true)
+    refuse("pre_tokenizer", cut, supported);
+  return true;
+}
+
+void check_supported(const nlohmann::json& file) {
+  if (file.empty()) return;
+  const nlohmann::json& model = member(file, "model");
+  // Files from before 2021 lack it.
+  if (const nlohmann::json& type = member(model, "type"); !type.is_null() && type != "BPE")
+    refuse("model.type", type, "BPE");
+  if (const nlohmann::json& bytes = member(model, "byte_fallback"); bytes == true)
+    refuse("model.byte_fallback", bytes, "false; such a tokenizer also comes as tokenizer.model");
+  if (const nlohmann::json& changed = member(file, "normalizer"); !changed.is_null())
+    refuse("normalizer", changed, "null");
+  const nlohmann::json& added = member(file, "post_processor");
+  if (!added.is_null() && !is_step(added, "ByteLevel")) refuse("post_processor", added, "null, ByteLevel");
+}
+
+// Splits a text into words in which every digit is separate.
+std::vector<std::string_view> words_and_digits(std::string_view text) {
+  std::vector<std::string_view> words;
+  std::size_t begin = 0;
+  const auto add_until = [&](std::size_t end) {
+    const std::vector<std::string_view> some = words_of(text.substr(begin, end - begin));
+    words.insert(words.end(), some.begin(), some.end());
+  };
+  const std::vector<Letter> letters = letters_of(text);
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    if (letters[i].kind != Kind::number) continue;
+    const std::size_t end = i + 1 < letters.size() ? letters[i + 1].begin : text.size();
+    add_until(letters[i].begin);
+    words.push_back(text.substr(letters[i].begin, end - letters[i].begin));
+    begin = end;
+  }
+  add_until(text.size());
+  return words;
+}
+
+class Gpt2Pieces final : public PieceScheme {
+ public:
+  Gpt2Pieces(const TokenizerFiles& files, int vocab_size) : letters_(byte_letters()) {
+    const nlohmann::json settings = json_file(files, "tokenizer_config.json");
+    const nlohmann::json whole = json_file(files, "tokenizer.json");
+    check_supported(whole);
+    space_in_front_ = flag(settings, "add_prefix_space", false);
+    opens_ = flag(settings, "add_bos_token", false);
+    parts_digits_ = parts_digits(whole);
+    for (int id = 0; id < vocab_size; ++id) names_.push_back(unused_piece(id));
+    const bool own = files.contains("vocab.json");
+    if (!own && whole.empty()) throw TokenizerError("there is neither a vocab.json nor a tokenizer.json");
+    read_vocabulary(own ? json_file(files, "vocab.json") : member(member(whole, "model"), "vocab"),
+                    own ? "vocab.json" : "tokenizer.json");
+    read_specials(member(whole, "added_tokens"));
+    read_end(member(settings, "eos_token"));
+    if (const auto merges = files.find("merges.txt"); merges != files.end()) {
+      read_merges(merges->second);
+    } else if (!whole.empty()) {
+      read_merge_list(member(member(whole, "model"), "merges"));
+    } else {
+      throw TokenizerError("there is neither a merges.txt nor a tokenizer.json");
+    }
+    for (std::size_t byte = 0; byte < letters_.size(); ++byte) bytes_[letters_[byte]] = static_cast<char>(byte);
+  }
+
+  std::vector<Token> encode(std::string_view given, Side) const override {
+    const std::string text = (space_in_front_ ? " " : "") + std::string(given);
+    std::vector<Token> tokens;
+    for (const TextPart& part : split_at_specials(text, added_, false)) {
+      if (part.special) {
+        tokens.push_back({ids_.at(part.text), part.text});
+        continue;
+      }
+      for (const std::string_view word : parts_digits_ ? words_and_digits(part.text) : words_of(part.text))
+        for (std::string& piece : merged(word)) tokens.push_back({ids_.at(piece), piece});
+    }
+    return tokens;
+  }
+
+  std::string decode(std::span<const int> ids) const override {
+    std::string bytes;
+    for (const int id : ids) {
+      const std::string& piece = names_[static_cast<std::size_t>(id)];
+      if (spoken_.contains(id)) bytes += piece;
+      if (!silent_.contains(id) && !spoken_.contains(id)) add_bytes(piece, bytes);
+    }
+    return valid_utf8(bytes);
+  }
+
+  int vocab_size() const override { return static_cast<int>(names_.size()); }
+  std::string piece(int id) const override { return names_[static_cast<std::size_t>(id)]; }
+  int unknown_id() const override { return -1; }  // every byte has a piece
+  int end_id() const override { return end_; }
+  int opening_id() const override { return opens_ ? end_id() : -1; }
+
+ private:
+  void add_piece(const std::string& piece, const nlohmann::json& id, const char* file) {
+    if (!id.is_number_integer() || id < 0 || id >= names_.size()) {
+      throw TokenizerError(
+          fmt::format("{}: \"{}\" has the id {}, allowed: 0 to {}", file, piece, id.dump(), names_.size() - 1));
+    }
+    ids_.emplace(piece, id.get<int>());
+    names_[id.get<std::size_t>()] = piece;
+  }
+
+  void read_vocabulary(const nlohmann::json& vocabulary, const char* file) {
+    if (!vocabulary.is_object()) throw TokenizerError(fmt::format("{}: there is no vocabulary", file));
+    for (const auto& [piece, id] : vocabulary.items()) add_piece(piece, id, file);
+    for (const std::string& letter : letters_)
+      if (!ids_.contains(letter)) throw TokenizerError(fmt::format("{}: there is no \"{}\"", file, letter));
+  }
+
+  // Reads the pieces outside the vocabulary, which are searched in a text before it is split.
+  void read_specials(const nlohmann::json& added) {
+    if (!added.is_null() && !added.is_array()) refuse("added_tokens", added, "a list");
+    for (const nlohmann::json& token : added) {
+      const nlohmann::json &piece = member(token, "content"), &id = member(token, "id");
+      if (!piece.is_string() || piece.get<std::string>().empty()) refuse("added_tokens", token, "a content and an id");
+      add_piece(piece.get<std::string>(), id, "tokenizer.json");
+      added_.push_back(piece.get<std::string>());
+      (member(token, "special") == false ? spoken_ : silent_).insert(id.get<int>());
+    }
+    if (added.is_null()) added_.push_back(end_of_text);
+  }
+
+  // A string, or an object with it as its content.
+  void read_end(const nlohmann::json& named) {
+    const nlohmann::json& content = named.is_object() ? member(named, "content") : named;
+    if (!content.is_null() && !content.is_string()) {
+      throw TokenizerError(fmt::format("tokenizer_config.json: \"eos_token\" is {}, expected a string", named.dump()));
+    }
+    const std::string end = content.is_null() ? end_of_text : content.get<std::string>();
+    const auto found = ids_.find(end);
+    if (found == ids_.end()) throw TokenizerError(fmt::format("the vocabulary: there is no \"{}\"", end));
+    end_ = found->second;
+    silent_.insert(end_);
+  }
+
+  // "left right"
+  void add_merge(const std::string& pair, const std::string& where) {
+    const std::size_t space = pair.find(' ');
+    const std::string joined = space == std::string::npos ? "" : pair.substr(0, space).append(pair.substr(space + 1));
+    if (!ids_.contains(joined))
+      throw TokenizerError(fmt::format("{}: \"{}\" gives no token of the vocabulary", where, pair));
+    ranks_.emplace(pair, static_cast<int>(ranks_.size()));
+  }
+
+  void read_merges(std::string_view rest) {
+    for (int line_number = 1; !rest.empty(); ++line_number) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+      if (line.empty() || line.starts_with("#version")) continue;
+      add_merge(std::string(line), fmt::format("merges.txt, line {}", line_number));
+    }
+  }
+
+  // Strings, or pairs of strings.
+  void read_merge_list(const nlohmann::json& merges) {
+    if (!merges.is_array()) refuse("model.merges", merges, "a list");
+    for (const nlohmann::json& merge : merges) {
+      const bool pair = merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string();
+      if (!pair && !merge.is_string()) refuse("model.merges", merge, "strings, or pairs of strings");
+      add_merge(pair ? merge[0].get<std::string>() + ' ' + merge[1].get<std::string>() : merge.get<std::string>(),
+                "tokenizer.json, model.merges");
+    }
+  }
+
+  int rank(const std::string& left, const std::string& right) const {
+    const auto found = ranks_.find(left + ' ' + right);
+    return found == ranks_.end() ? std::numeric_limits<int>::max() : found->second;
+  }
+
+  std::vector<std::string> merged(std::string_view word) const {
+    std::vector<std::string> pieces;
+    for (const char c : word) pieces.push_back(letters_[static_cast<unsigned char>(c)]);
+    while (pieces.size() > 1) {
+      int best = std::numeric_limits<int>::max();
+      for (std::size_t i = 0; i + 1 < pieces.size(); ++i) best = std::min(best, rank(pieces[i], pieces[i + 1]));
+      if (best == std::numeric_limits<int>::max()) break;
+      std::vector<std::string> joined;
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const bool here = i + 1 < pieces.size() && rank(pieces[i], pieces[i + 1]) == best;
+        joined.push_back(here ? pieces[i] + pieces[i + 1] : pieces[i]);
+        if (here) ++i;
+      }
+      pieces = std::move(joined);
+    }
+    return pieces;
+  }
+
+  // Appends nothing for an unused piece.
+  void add_bytes(const std::string& piece, std::string& bytes) const {
+    std::string own;
+    std::size_t at = 0;
+    while (at < piece.size()) {
+      const std::size_t begin = at;
+      next_character(piece, at);
+      const auto byte = bytes_.find(piece.substr(begin, at - begin));
+      if (byte == bytes_.end()) return;
+      own += byte->second;
+    }
+    bytes += own;
+  }
+
+  std::array<std::string, 256> letters_;
+  std::unordered_map<std::string, char> bytes_;
+  std::unordered_map<std::string, int> ids_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, int> ranks_;  // "left right": its line number
+  std::vector<std::string> added_;
+  std::set<int> silent_, spoken_;  // of the added ones: those without text, and those that decode to their own text
+  int end_ = -1;
+  bool space_in_front_ = false, opens_ = false, parts_digits_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<const PieceScheme> gpt2_pieces(const TokenizerFiles& files, int vocab_size) {
+  return std::make_unique<Gpt2Pieces>(files, vocab_size);
+}
+
+}  // namespace attnscope

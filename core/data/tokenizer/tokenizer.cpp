@@ -1,0 +1,230 @@
+#include "data/tokenizer/tokenizer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <random>
+#include <utility>
+
+#include "data/tokenizer/sentence_piece.h"
+
+namespace attnscope {
+namespace {
+
+// Retains a deterministic sample of a text that is too large.
+void keep_sample(std::vector<TextView>& views) {
+  constexpr std::size_t max_bytes = 12'000'000;
+  constexpr std::size_t max_count = 400'000;
+  std::size_t bytes = 0;
+  for (const TextView& text : views) bytes += text.size;
+  if (bytes <= max_bytes && views.size() <= max_count) return;
+  std::mt19937_64 generator(1);
+  std::shuffle(views.begin(), views.end(), generator);
+  bytes = 0;
+  const auto enough = std::find_if(views.begin(), views.end(), [&](const TextView& text) {
+    bytes += text.size;
+    return bytes > max_bytes;
+  });
+  views.erase(enough, views.end());
+  if (views.size() > max_count) views.resize(max_count);
+}
+
+// Returns the non-empty sentences. A large corpus is sampled, because frequent words are in any sample: unigram takes
+// about 9 s for this size, BPE 3 s. Character models use everything: counting takes 3 s for 100 MB, and a sample could
+// miss rare characters.
+std::vector<TextView> training_text(std::span<const std::string> sentences, const TokenizerConfig& config) {
+  std::vector<TextView> views;
+  for (const std::string& sentence : sentences) {
+    if (sentence.find_first_not_of(" \t\r\n") == std::string::npos) continue;
+    for (const std::string_view passage : passages(sentence)) views.push_back(view_of(passage));
+  }
+  if (config.type != "char") keep_sample(views);
+  return views;
+}
+
+// The end of the first passage of a longer text: before a space, or else between two characters.
+std::size_t end_of_passage(std::string_view text) {
+  const std::size_t space = text.rfind(' ', longest_sentence);
+  if (space != std::string_view::npos && space != 0) return space;
+  std::size_t end = longest_sentence;
+  while (end > longest_sentence - 3 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return end;
+}
+
+// One model for both sides, with attnscope's ids of the special pieces.
+class OwnPieces final : public PieceScheme {
+ public:
+  explicit OwnPieces(std::string_view model) : model_(model) {
+    const SpecialIds ids = model_.special_ids();
+    constexpr SpecialTokens own;
+    if (ids.pad == own.padding && ids.bos == own.start && ids.eos == own.end && ids.unk == own.unknown) return;
+    throw TokenizerError(
+        fmt::format("this SentencePiece model numbers its special tokens pad {}, bos {}, eos {}, unk {}; attnscope "
+                    "needs {}, {}, {}, {} (spm_train --pad_id=0 --bos_id=1 --eos_id=2 --unk_id=3)",
+                    ids.pad, ids.bos, ids.eos, ids.unk, own.padding, own.start, own.end, own.unknown));
+  }
+
+  std::vector<Token> encode(std::string_view text, Side) const override { return model_.encode(text); }
+  std::string decode(std::span<const int> ids) const override { return model_.decode(ids); }
+  int vocab_size() const override { return model_.vocab_size(); }
+  std::string piece(int id) const override { return model_.piece(id); }
+  int unknown_id() const override { return SpecialTokens().unknown; }
+  int end_id() const override { return SpecialTokens().end; }
+
+ private:
+  SentencePiece model_;
+};
+
+// The same for classifiers: the labels follow the model's own pieces.
+class LabelledPieces final : public PieceScheme {
+ public:
+  LabelledPieces(std::string_view model, std::vector<std::string> labels) : texts_(model), labels_(std::move(labels)) {
+    for (std::size_t i = 0; i < labels_.size(); ++i) ids_.emplace(labels_[i], first() + static_cast<int>(i));
+  }
+
+  std::vector<Token> encode(std::string_view text, Side side) const override {
+    if (side == Side::source) return texts_.encode(text, side);
+    if (text.empty()) return {};
+    const auto found = ids_.find(text);
+    return {{found == ids_.end() ? unknown_id() : found->second, std::string(text)}};
+  }
+
+  std::string decode(std::span<const int> ids) const override {
+    std::string text;
+    std::vector<int> own;
+    for (const int id : ids) {
+      if (id < first())
+        own.push_back(id);
+      else
+        text += (text.empty() ? "" : " ") + piece(id);
+    }
+    return texts_.decode(own) + text;
+  }
+
+  int vocab_size() const override { return first() + static_cast<int>(labels_.size()); }
+  std::string piece(int id) const override {
+    return id < first() ? texts_.piece(id) : labels_[static_cast<std::size_t>(id - first())];
+  }
+  int unknown_id() const override { return texts_.unknown_id(); }
+  int end_id() const override { return texts_.end_id(); }
+  const std::vector<std::string>& labels() const override { return labels_; }
+
+ private:
+  int first() const { return texts_.vocab_size(); }
+
+  OwnPieces texts_;
+  std::vector<std::string> labels_;
+  std::map<std::string, int, std::less<>> ids_;
+};
+
+std::string as_lines(const std::vector<std::string>& labels) {
+  std::string text;
+  for (const std::string& label : labels) text += label + '\n';
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string_view> passages(std::string_view text) {
+  std::vector<std::string_view> result;
+  while (text.size() > longest_sentence) {
+    const std::size_t end = end_of_passage(text);
+    result.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  result.push_back(text);
+  return result;
+}
+
+std::string Tokenizer::train(std::span<const std::string> sentences, const TokenizerConfig& config) {
+  const std::vector<TextView> views = training_text(sentences, config);
+  if (views.empty()) throw TokenizerError("cannot train the tokenizer: there is no text to train it on");
+  const TrainingRequest request = {
+      .sentences = views.data(),
+      .count = views.size(),
+      .type = config.type.c_str(),
+      .vocab_size = static_cast<std::size_t>(config.vocab_size),
+      .pad_id = pad_id,
+      .bos_id = bos_id,
+      .eos_id = eos_id,
+      .unk_id = unk_id,
+  };
+  OwnedText model = {};
+  check(sentence_piece_module().train(&request, &model), "cannot train the tokenizer");
+  return take(model);
+}
+
+Tokenizer::Tokenizer(std::string model)
+    : Tokenizer(std::make_unique<OwnPieces>(model), SpecialTokens(), {{"tokenizer.model", model}}) {}
+
+Tokenizer::Tokenizer(std::string model, const std::vector<std::string>& labels)
+    : Tokenizer(std::make_unique<LabelledPieces>(model, labels), SpecialTokens(),
+                {{"tokenizer.model", model}, {std::string(labels_file), as_lines(labels)}}) {}
+
+Tokenizer::Tokenizer(std::unique_ptr<const PieceScheme> scheme, const SpecialTokens& special, TokenizerFiles files)
+    : files_(std::make_shared<const TokenizerFiles>(std::move(files))), scheme_(std::move(scheme)), special_(special) {}
+
+std::vector<Token> Tokenizer::encode(std::string_view text, Side side) const {
+  std::vector<Token> tokens = scheme_->encode(text, side);
+  for (Token& token : tokens) token.unknown = token.id == special_.unknown;
+  return tokens;
+}
+
+std::string Tokenizer::decode(std::span<const int> ids) const {
+  std::vector<int> spoken;
+  for (const int id : ids) {
+    check_id(id);
+    if (id != special_.padding && id != special_.start && id != special_.end) spoken.push_back(id);
+  }
+  return scheme_->decode(spoken);
+}
+
+int Tokenizer::vocab_size() const {
+  return scheme_->vocab_size();
+}
+
+std::string Tokenizer::token(int id) const {
+  check_id(id);
+  return scheme_->piece(id);
+}
+
+void Tokenizer::check_id(int id) const {
+  if (id < 0 || id >= vocab_size()) {
+    throw TokenizerError(fmt::format("no token has the id {}; the vocabulary has 0…{}", id, vocab_size() - 1));
+  }
+}
+
+// ---- prompts and their continuation
+
+std::vector<int> prompt_ids(const Tokenizer& tokenizer, std::string_view text) {
+  std::vector<int> ids;
+  if (tokenizer.opening() >= 0) ids.push_back(tokenizer.opening());
+  for (const Token& token : tokenizer.encode(text)) ids.push_back(token.id);
+  const SpecialTokens& special = tokenizer.special();
+  if (ids.empty()) ids.push_back(special.ends_lines ? special.end : special.start);
+  return ids;
+}
+
+std::string decode_lines(const Tokenizer& tokenizer, std::span<const int> ids) {
+  const int line_end = tokenizer.special().end;
+  std::string text;
+  auto begin = ids.begin();
+  for (auto end = std::find(begin, ids.end(), line_end); end != ids.end();
+       end = std::find(begin, ids.end(), line_end)) {
+    text += tokenizer.decode({begin, end}) + "\n";
+    begin = end + 1;
+  }
+  return text + tokenizer.decode({begin, ids.end()});
+}
+
+std::string continued_text(const Tokenizer& tokenizer, std::span<const int> prompt, std::span<const int> ids) {
+  std::vector<int> all(prompt.begin(), prompt.end());
+  all.insert(all.end(), ids.begin(), ids.end());
+  const std::string before = decode_lines(tokenizer, prompt);
+  const std::string whole = decode_lines(tokenizer, all);
+  return whole.starts_with(before) ? whole.substr(before.size()) : whole;
+}
+
+}  // namespace attnscope

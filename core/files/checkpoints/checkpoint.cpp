@@ -1,0 +1,197 @@
+#include "files/checkpoints/checkpoint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "common/json_text.h"
+#include "config/fine_tuning.h"
+#include "files/checkpoints/families.h"
+#include "files/storage/file.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::uint64_t largest_config = 1U << 20U;
+constexpr std::uint64_t largest_index = 64U << 20U;
+constexpr const char* config_name = "config.json";
+constexpr const char* weights_name = "model.safetensors";
+constexpr const char* index_name = "model.safetensors.index.json";
+
+struct Family {
+  std::string_view model_type;
+  CheckpointPlan (*plan)(const CheckpointFields& fields);
+};
+
+constexpr std::array families = {Family{"marian", marian_plan}, Family{"t5", t5_plan}, Family{"mt5", t5_plan},
+                                 Family{"gpt2", gpt2_plan}, Family{"llama", llama_plan}};
+
+Json read_object(const fs::path& path, std::uint64_t max_bytes) {
+  const std::string bytes = read_file(path, max_bytes);
+  Json json;
+  try {
+    json = parse_json(bytes);
+  } catch (const std::exception& error) {
+    throw CheckpointError(fmt::format("{}: {}", path.string(), error.what()));
+  }
+  if (!json.is_object()) throw CheckpointError(fmt::format("{}: not a JSON object", path.string()));
+  return json;
+}
+
+CheckpointPlan plan_of(const CheckpointFields& fields) {
+  const std::string type = fields.text("model_type");
+  const auto* const family = std::ranges::find(families, type, &Family::model_type);
+  if (family != families.end()) return family->plan(fields);
+  std::vector<std::string_view> names;
+  for (const Family& known : families) names.push_back(known.model_type);
+  fields.refuse("model_type", fmt::format("{}", fmt::join(names, ", ")));
+}
+
+// The files named by the index, each directly in the folder.
+std::set<std::string> shards(const fs::path& index) {
+  const Json json = read_object(index, largest_index);
+  const auto map = json.find("weight_map");
+  if (map == json.end() || !map->is_object())
+    throw CheckpointError(fmt::format("{}: there is no \"weight_map\"", index.string()));
+  std::set<std::string> names;
+  for (const auto& [tensor, shard] : map->items()) {
+    const fs::path name = shard.is_string() ? fs::path(shard.get<std::string>()) : fs::path();
+    if (name.empty() || name.filename() != name || name == "..") {
+      throw CheckpointError(
+          fmt::format("{}: \"{}\" is in {}, which is not a file of this folder", index.string(), tensor, shard.dump()));
+    }
+    names.insert(name.string());
+  }
+  return names;
+}
+
+// Newer relatives of Llama (SmolLM) have GPT-2's tokenizer instead of SentencePiece's.
+bool has_byte_pairs(const fs::path& folder, std::string_view family) {
+  std::error_code ignored;
+  const auto has = [&](const char* name) { return fs::exists(folder / name, ignored); };
+  return family == "llama" && !has("tokenizer.model") && (has("vocab.json") || has("tokenizer.json"));
+}
+
+}  // namespace
+
+bool is_checkpoint(const fs::path& folder) {
+  std::error_code ignored;
+  const bool alone = fs::exists(folder / config_name, ignored) && !fs::exists(folder / "corpus.json", ignored);
+  try {
+    const Json json = parse_json(read_file(folder / config_name, largest_config));
+    if (!json.is_object()) return alone;
+    return json.contains("model_type") || (alone && !json.contains("version"));
+  } catch (const std::exception&) {
+    return alone;
+  }
+}
+
+CheckpointPlan plan_checkpoint(const fs::path& folder) {
+  std::error_code ignored;
+  const fs::path decoding = folder / "generation_config.json";
+  const CheckpointFields fields(read_object(folder / config_name, largest_config),
+                                fs::exists(decoding, ignored) ? read_object(decoding, largest_config) : Json::object());
+  try {
+    CheckpointPlan plan = plan_of(fields);
+    if (has_byte_pairs(folder, plan.config.tokenizer.family)) plan.config.tokenizer.family = "gpt2";
+    for (const std::int64_t token : {plan.config.model.padding_id, plan.config.model.start_id, plan.config.model.end_id,
+                                     plan.config.model.banned_id}) {
+      if (token >= plan.config.tokenizer.vocab_size) {
+        throw CheckpointError(fmt::format("config.json: token {} lies outside the vocabulary of {}", token,
+                                          plan.config.tokenizer.vocab_size));
+      }
+    }
+    return plan;
+  } catch (const CheckpointError& error) {
+    throw CheckpointError(fmt::format("{}: {}", folder.string(), error.what()));
+  } catch (const ConfigError& error) {
+    throw CheckpointError(
+        fmt::format("{}: config.json describes a model that is not supported: {}", folder.string(), error.what()));
+  }
+}
+
+// ---- tensors
+
+CheckpointTensors::CheckpointTensors(const fs::path& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder / weights_name, ignored)) {
+    add_file(folder / weights_name);
+  } else if (fs::exists(folder / index_name, ignored)) {
+    for (const std::string& shard : shards(folder / index_name)) add_file(folder / shard);
+  } else {
+    throw CheckpointError(fmt::format(
+        "{}: there is no {} and no {}; files that can run code when loaded, such as pytorch_model.bin, are not opened",
+        folder.string(), weights_name, index_name));
+  }
+}
+
+void CheckpointTensors::add_file(const fs::path& path) {
+  files_.emplace_back(path);
+  for (TensorView& view : safetensors_views(files_.back().bytes(), path.string())) {
+    const std::string name = view.name;
+    if (!tensors_.emplace(name, std::move(view)).second)
+      throw CheckpointError(fmt::format("{}: tensor \"{}\" also appears in another file", path.string(), name));
+  }
+}
+
+const TensorView* CheckpointTensors::find(std::string_view name) const {
+  const auto found = tensors_.find(name);
+  return found == tensors_.end() ? nullptr : &found->second;
+}
+
+// ---- helpers of the families
+
+Config checkpoint_config(const CheckpointFields& fields, const char* family) {
+  Config config;
+  config.corpus.source.clear();
+  config.tokenizer.family = family;
+  config.tokenizer.vocab_size = fields.whole("vocab_size");
+  config.model.dropout = 0;
+  config.training = fine_tuning();
+  return config;
+}
+
+Config checked(Config config) {
+  check(config);
+  return config;
+}
+
+void add_tensor(std::vector<TensorRow>& tensors, const std::string& parameter, std::vector<std::string> names,
+                bool optional) {
+  tensors.push_back({parameter, {{std::move(names)}}, optional});
+}
+
+void add_linear(std::vector<TensorRow>& tensors, const std::string& parameter, const std::vector<LinearPart>& parts,
+                bool bias) {
+  for (const char* kind : {".weight", ".bias"}) {
+    if (!bias && std::string_view(kind) == ".bias") return;
+    TensorRow& row = tensors.emplace_back(TensorRow{parameter + kind, {}});
+    for (const LinearPart& part : parts) row.parts.push_back({{part.name + kind}, part.rows, part.change});
+  }
+}
+
+void add_projections(std::vector<TensorRow>& tensors, const std::string& attention, const std::string& prefix,
+                     const ModelConfig& model, TensorChange turned) {
+  const std::int64_t width = model.num_heads * model.head_width(), keys = model.key_heads() * model.head_width();
+  const std::array<TensorPart, 3> parts = {TensorPart{{prefix + ".q_proj"}, width, turned},
+                                           TensorPart{{prefix + ".k_proj"}, keys, turned},
+                                           TensorPart{{prefix + ".v_proj"}, keys, TensorChange::none}};
+  for (const auto& [own, theirs] : {std::pair(".in_proj_weight", ".weight"), std::pair(".in_proj_bias", ".bias")}) {
+    if (!model.biases && std::string_view(theirs) == ".bias") return;
+    TensorRow& row = tensors.emplace_back(TensorRow{attention + own, {parts.begin(), parts.end()}});
+    for (TensorPart& part : row.parts) part.names.front() += theirs;
+  }
+}
+
+void add_norm(std::vector<TensorRow>& tensors, const std::string& parameter, const std::string& name, bool bias) {
+  add_linear(tensors, parameter, {{name}}, bias);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,114 @@
+#include "inspect/evaluation/seen_words.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "analysis/attention_measures.h"
+#include "analysis/edit_distance.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t most_bytes = 32 << 20;  // scanned in about half a second
+constexpr std::size_t bytes_per_yield = 1 << 16;
+constexpr std::size_t most_nearest = 3;
+constexpr std::size_t longest_word = 64;  // longer strings are not misspelled words
+
+std::size_t bytes_of(const Corpus& corpus) {
+  std::size_t bytes = corpus.text.train.size();
+  for (const Pair& pair : corpus.train) bytes += pair.source.size();
+  return bytes;
+}
+
+// Latin, Greek, Cyrillic, Hebrew, Arabic and neighboring Unicode blocks separate words by spaces; most later scripts do
+// not, except for the Latin letters of Vietnamese.
+bool is_written_apart(std::string_view word) {
+  for (std::size_t at = 0; at < word.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(word[at]);
+    const bool vietnamese = byte == 0xE1 && at + 1 < word.size() && static_cast<unsigned char>(word[at + 1]) >= 0xB8;
+    if (byte >= 0xE0 && !vietnamese) return false;
+  }
+  return !word.empty();
+}
+
+// The maximum edit distance at which the other word is still likely to be meant.
+std::size_t most_different(std::string_view word) {
+  return std::min<std::size_t>(3, (word.size() + 1) / 3);
+}
+
+std::string with_small_beginning(std::string_view word) {
+  std::string small(word);
+  if (small.front() >= 'A' && small.front() <= 'Z') small.front() += 'a' - 'A';
+  return small;
+}
+
+// "Did" for "did", and "Paris" for "paris".
+bool is_capitalised(std::string_view seen, std::string_view word) {
+  return seen != word && with_small_beginning(seen) == word;
+}
+
+// Replacing a letter of a short word usually gives an unrelated word: "hid" is not a typo of "did", but "teh" may be
+// one of "the".
+bool may_be_meant(std::string_view seen, std::string_view word) {
+  constexpr std::size_t shortest_misspelt = 4;
+  return word.size() >= shortest_misspelt ||
+         std::ranges::is_permutation(with_small_beginning(seen), with_small_beginning(word));
+}
+
+}  // namespace
+
+SeenWords::SeenWords(const Corpus& corpus, const YieldCallback& yield) {
+  if (bytes_of(corpus) > most_bytes) return;
+  std::size_t since_yield = 0;
+  const auto read = [&](std::string_view text) {
+    add(text);
+    since_yield += text.size();
+    if (since_yield < bytes_per_yield) return;
+    since_yield = 0;
+    if (yield) yield();
+  };
+  for (const Pair& pair : corpus.train) read(pair.source);
+  for (const std::string& line : lines_of(corpus.text.train)) read(line);
+}
+
+void SeenWords::add(std::string_view text) {
+  bool first = true;
+  for (const std::string_view word : spaced_words_in(text)) {
+    Seen& seen = seen_[std::string(word)];
+    ++seen.count;
+    seen.within |= !std::exchange(first, false);
+  }
+}
+
+std::vector<std::string> SeenWords::nearest(std::string_view word, bool begins) const {
+  const std::size_t most = most_different(word);
+  if (most == 0 || word.size() > longest_word) return {};
+  std::vector<std::tuple<std::size_t, std::int64_t, std::string_view>> near;  // distance, −count, word
+  for (const auto& [seen, as] : seen_) {
+    const std::size_t difference = seen.size() > word.size() ? seen.size() - word.size() : word.size() - seen.size();
+    if (difference > most || !may_be_meant(seen, word) || (!begins && !as.within && is_capitalised(seen, word)))
+      continue;
+    if (const std::size_t distance = edit_distance(seen, word); distance <= most)
+      near.emplace_back(distance, -as.count, seen);
+  }
+  const auto end = near.begin() + static_cast<std::ptrdiff_t>(std::min(most_nearest, near.size()));
+  std::ranges::partial_sort(near, end);
+  std::vector<std::string> words;
+  for (auto it = near.begin(); it != end; ++it) words.emplace_back(std::get<std::string_view>(*it));
+  return words;
+}
+
+std::vector<UnseenWord> SeenWords::unseen_in(const std::vector<Token>& tokens) const {
+  std::vector<UnseenWord> unseen;
+  if (seen_.empty()) return unseen;
+  for (const WordSpan& span : spaced_words_of(tokens)) {
+    const std::vector<std::string_view> words = spaced_words_in(span.text);  // empty: punctuation, or a special token
+    if (words.size() != 1 || words.front() != span.text || !is_written_apart(span.text)) continue;
+    if (seen_.contains(span.text)) continue;
+    unseen.push_back({span.begin, span.end, span.text, nearest(span.text, span.begin == 0)});
+  }
+  return unseen;
+}
+
+}  // namespace attnscope

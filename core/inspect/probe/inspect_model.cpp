@@ -1,0 +1,361 @@
+#include "inspect/probe/inspect_model.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "common/clamped.h"
+#include "config/inspection_size.h"
+#include "data/tokenizer/tokenizer.h"
+#include "inspect/probe/choices.h"
+#include "inspect/probe/data_flow.h"
+#include "inspect/probe/readings.h"
+#include "inspect/probe/recurrent_states.h"
+#include "inspect/probe/tensors.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t max_bytes_per_token = 64;  // SentencePiece's tokens have at most 16 characters
+
+// The part of an overlong text that is inspected.
+enum class Keep { beginning, end };
+
+std::shared_ptr<const std::vector<PositionTable>> position_tables(SequenceModel& model) {
+  auto tables = std::make_shared<std::vector<PositionTable>>();
+  for (const PositionTensor& tensor : model.positions())
+    tables->push_back({tensor.name, static_cast<int>(tensor.first), to_matrix(tensor.values)});
+  return tables;
+}
+
+std::string_view bounded_text(std::string_view text, std::size_t room, Keep keep, bool& truncated) {
+  // Text that cannot fit is cut before tokenization: SentencePiece takes quadratic time on unknown characters.
+  const std::size_t most = room * max_bytes_per_token;
+  if (text.size() <= most) return text;
+  truncated = true;
+  const auto inside_character = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U; };
+  std::size_t cut = keep == Keep::beginning ? most : text.size() - most;
+  while (cut > 0 && inside_character(cut)) --cut;
+  return keep == Keep::beginning ? text.substr(0, cut) : text.substr(cut);
+}
+
+// At most `room` tokens; `truncated` is set if some are cut off.
+std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view text, Side side, std::int64_t room,
+                                  Keep keep, bool& truncated) {
+  const auto most = static_cast<std::size_t>(room);
+  std::vector<Token> tokens = tokenizer.encode(bounded_text(text, most, keep, truncated), side);
+  if (tokens.size() <= most) return tokens;
+  truncated = true;
+  const auto cut = static_cast<std::ptrdiff_t>(keep == Keep::beginning ? most : tokens.size() - most);
+  if (keep == Keep::beginning) return {tokens.begin(), tokens.begin() + cut};
+  return {tokens.begin() + cut, tokens.end()};
+}
+
+// Resolves typed tokens to ids; texts that match no token have no effect.
+Interventions resolved(Interventions interventions, const Tokenizer& tokenizer) {
+  for (ReplacedToken& replaced : interventions.replaced) {
+    if (replaced.id >= 0) continue;
+    const std::vector<Token> tokens = tokenizer.encode(replaced.text, replaced.target ? Side::target : Side::source);
+    if (!tokens.empty()) replaced.id = tokens.front().id;
+  }
+  std::erase_if(interventions.replaced,
+                [&](const ReplacedToken& it) { return it.id < 0 || it.id >= tokenizer.vocab_size(); });
+  return interventions;
+}
+
+// The head whose tensors are requested, directly or through a box of the data flow.
+std::optional<HeadPlace> wanted_head(const Probe& probe, const ModelConfig& model) {
+  if (probe.inside && probe.inside->head >= 0 && probe.inside->head < model.num_heads) return probe.inside;
+  if (!probe.data_flow) return std::nullopt;
+  const auto& [box, layer, head, token, convolution] = *probe.data_flow;
+  const bool cross = box.part == FlowPart::cross_attention;
+  if (!cross && box.part != FlowPart::self_attention) return std::nullopt;
+  const auto layers = static_cast<int>(box.decoder ? model.num_decoder_layers : model.num_encoder_layers);
+  return HeadPlace{cross         ? AttentionPart::cross
+                   : box.decoder ? AttentionPart::decoder
+                                 : AttentionPart::encoder,
+                   clamped(layer, 0, layers - 1), clamped(head, 0, static_cast<int>(model.num_heads) - 1)};
+}
+
+// The decoder's inputs and outputs that are fixed before decoding.
+struct Course {
+  std::vector<Token> inputs;  // known in advance; at least one
+  std::vector<Token> given;   // outputs to follow instead of the model's own: the inputs' successors and possibly more
+  std::int64_t limit = 0;     // maximum number of inputs
+  bool ends = true;           // stop at </s>
+};
+
+// One inspection, stage by stage; extends the snapshot.
+class SnapshotBuilder {
+ public:
+  SnapshotBuilder(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const YieldCallback& yield)
+      : model_(model), tokenizer_(tokenizer), probe_(probe), yield_(yield) {
+    snapshot.model = config();
+    snapshot.source_text = probe.text;
+    snapshot.interventions = resolved(probe.interventions, tokenizer);
+    snapshot.positions = position_tables(model);
+    record_.interventions = interventions();
+    record_.sublayers_wanted = probe.sublayers || probe.data_flow;
+    record_.head_wanted = wanted_head(probe, config());
+  }
+
+  Snapshot snapshot;
+
+  // The tokens, the decoder's course, and the encoder's part.
+  void begin();
+
+  // The reference output, if known; call before decode().
+  void set_gold(std::vector<Token> gold) { gold_ = std::move(gold); }
+  std::vector<Token> reference() const;
+
+  // The outputs, and all maps.
+  void decode();
+
+ private:
+  const ModelConfig& config() const { return model_.config(); }
+  std::int64_t longest() const { return longest_inspection(config()); }
+  const Interventions* interventions() const {
+    return snapshot.interventions.empty() ? nullptr : &snapshot.interventions;
+  }
+  Token end() const { return token_of(special().end, tokenizer_, config()); }
+  SpecialTokens special() const { return config().special(); }
+  Side written_side() const { return config().is_language_model() ? Side::source : Side::target; }
+
+  std::vector<Token> prefix(std::int64_t room);
+  Course translation();
+  Course continuation();
+  void follow();
+  void follow_gold();
+  void keep_inside();
+  std::string written_text() const;
+
+  SequenceModel& model_;
+  const Tokenizer& tokenizer_;
+  const Probe& probe_;
+  const YieldCallback& yield_;
+  Inspection record_;
+  Memory memory_;
+  Course course_;
+  std::vector<Token> gold_;
+};
+
+void SnapshotBuilder::begin() {
+  if (config().is_language_model()) {
+    course_ = continuation();
+    snapshot.target_in = course_.inputs;
+  } else {
+    snapshot.source =
+        bounded_tokens(tokenizer_, probe_.text, Side::source, longest() - 1, Keep::beginning, snapshot.truncated);
+    snapshot.source.push_back(end());
+    course_ = translation();
+    memory_ = model_.encode(ids_tensor(ids_of(snapshot.source), model_.device()), {}, &record_);
+    snapshot.encoder = to_maps(record_.encoder);
+    keep_inside();
+  }
+  snapshot.forced = course_.given.size();
+}
+
+// Up to its own end token.
+std::vector<Token> SnapshotBuilder::prefix(std::int64_t room) {
+  std::vector<Token> tokens;
+  if (!probe_.prefix.empty())
+    tokens = bounded_tokens(tokenizer_, probe_.prefix, written_side(), room, Keep::beginning, snapshot.truncated);
+  for (const int id : probe_.prefix_ids) {
+    if (id >= 0 && id < model_.vocab_size()) tokens.push_back(token_of(id, tokenizer_, config()));
+  }
+  if (!config().is_language_model()) {
+    const auto ends = std::ranges::find(tokens, special().end, &Token::id);
+    if (ends != tokens.end()) tokens.erase(ends + 1, tokens.end());
+  }
+  if (static_cast<std::int64_t>(tokens.size()) > room) {
+    snapshot.truncated = true;
+    tokens.resize(static_cast<std::size_t>(room));
+  }
+  return tokens;
+}
+
+Course SnapshotBuilder::translation() {
+  Course course;
+  course.inputs = {token_of(special().start, tokenizer_, config())};
+  course.limit = writing_limit(config(), snapshot.source.size(), 0);
+  course.given = probe_.follow_reference ? reference() : prefix(course.limit - 1);
+  if (probe_.follow_reference) course.limit = static_cast<std::int64_t>(course.given.size());
+  snapshot.prefix = course.given.size();
+  for (const Token& token : course.given) {
+    if (token.id != special().end && std::ssize(course.inputs) < course.limit) course.inputs.push_back(token);
+  }
+  return course;
+}
+
+// The end of the prompt matters most for the continuation, so it is retained, with room for the output.
+Course SnapshotBuilder::continuation() {
+  const std::int64_t context = longest();
+  const std::int64_t room_to_write = std::min(longest_continuation, context / 2);
+  Course course;
+  course.ends = config().writing_ends();
+  course.inputs =
+      bounded_tokens(tokenizer_, probe_.text, Side::source, context - room_to_write, Keep::end, snapshot.truncated);
+  if (const int opening = tokenizer_.opening(); opening >= 0 && !snapshot.truncated)
+    course.inputs.insert(course.inputs.begin(), token_of(opening, tokenizer_, config()));
+  if (course.inputs.empty()) course.inputs.push_back(end());
+  const std::size_t typed = course.inputs.size();
+  snapshot.target_in = course.inputs;  // only the prompt, as reference() expects
+  snapshot.forced = typed - 1;
+  const std::vector<Token> steered =
+      probe_.follow_reference ? reference() : prefix(context - static_cast<std::int64_t>(typed));
+  course.inputs.insert(course.inputs.end(), steered.begin(), steered.end());
+  snapshot.prefix = steered.size();
+  course.given.assign(course.inputs.begin() + 1, course.inputs.end());
+  course.limit = probe_.follow_reference
+                     ? static_cast<std::int64_t>(course.inputs.size())
+                     : static_cast<std::int64_t>(typed) - 1 + writing_limit(config(), typed, snapshot.prefix);
+  return course;
+}
+
+// The complete reference with </s>; in a language model as much as the context holds after the prompt.
+std::vector<Token> SnapshotBuilder::reference() const {
+  if (probe_.reference.empty() && !probe_.follow_reference) return {};
+  bool cut = false;
+  const auto typed = static_cast<std::int64_t>(snapshot.typed().size());
+  const std::int64_t room = config().is_language_model() ? longest() - typed : longest() - 1;
+  std::vector<Token> tokens = bounded_tokens(tokenizer_, probe_.reference, written_side(), room, Keep::beginning, cut);
+  if (!config().is_language_model() && special().ends_targets) tokens.push_back(end());
+  return tokens;
+}
+
+void SnapshotBuilder::decode() {
+  follow();
+  // The decoder is causal, so one pass over the whole output gives every step's rows.
+  const torch::Tensor features =
+      model_.decode(ids_tensor(ids_of(snapshot.target_in), model_.device()), memory_, nullptr, &record_);
+  snapshot.decoder = to_maps(record_.decoder);
+  snapshot.cross = to_maps(record_.cross);
+  snapshot.output_text = written_text();
+  keep_inside();
+  if (probe_.sublayers) snapshot.sublayers = to_effects(record_.sublayers);
+  if (probe_.data_flow) {
+    const FlowPass pass{snapshot, record_, memory_, features};
+    snapshot.data_flow = std::make_shared<const DataFlow>(data_flow_of(model_, tokenizer_, *probe_.data_flow, pass));
+  }
+  if (probe_.recurrent && config().is_recurrent())
+    snapshot.recurrent =
+        std::make_shared<const RecurrentStates>(inspect_cells(model_, tokenizer_, *probe_.recurrent, snapshot, yield_));
+  follow_gold();
+}
+
+// Decodes: all known inputs in one pass, then one token at a time.
+void SnapshotBuilder::follow() {
+  DecoderCache cache;
+  std::vector<Token> block = course_.inputs;
+  const auto typed = static_cast<std::size_t>(snapshot.first_output());
+  bool ended = false;
+  while (!ended && static_cast<std::int64_t>(snapshot.decoding.size()) < course_.limit) {
+    if (yield_) yield_();
+    Inspection inspection{.interventions = interventions()};
+    const torch::Tensor features =
+        model_.decode(ids_tensor(ids_of(block), model_.device()), memory_, &cache, &inspection);  // 1×n×D
+    const torch::Tensor logits = model_.logits(features).squeeze(0);                              // n×V
+    for (std::int64_t i = 0; i < logits.size(0); ++i) {
+      const std::size_t step = snapshot.decoding.size();
+      const auto next = step < course_.given.size() ? std::optional(course_.given[step].id) : std::nullopt;
+      const Choice choice(logits[i], tokenizer_, config());
+      DecodingStep& decided = snapshot.decoding.emplace_back(choice.step(next, probe_.options.sampling));
+      if (step >= typed && step - typed < gold_.size()) decided.reference = choice.gold(gold_[step - typed].id);
+      snapshot.target_out.push_back(decided.candidates[decided.chosen].token);
+    }
+    ended = course_.ends && snapshot.target_out.back().id == special().end;
+    block = {snapshot.target_out.back()};
+  }
+  snapshot.target_in = course_.inputs;
+  snapshot.target_in.insert(snapshot.target_in.end(), snapshot.target_out.begin() + course_.inputs.size() - 1,
+                            snapshot.target_out.end() - 1);
+  snapshot.stopped_at_limit = !ended && !config().is_classifier();
+}
+
+// The decoder's probability of every reference token, given the preceding ones (teacher forcing).
+void SnapshotBuilder::follow_gold() {
+  if (gold_.empty()) return;
+  std::vector<int> inputs = config().is_language_model() ? ids_of(snapshot.typed()) : std::vector{special().start};
+  const std::size_t first = inputs.size() - 1;
+  for (std::size_t i = 0; i + 1 < gold_.size(); ++i) inputs.push_back(gold_[i].id);
+  Inspection inspection{.interventions = interventions()};
+  const torch::Tensor features =
+      model_.decode(ids_tensor(inputs, model_.device()), memory_, nullptr, &inspection);  // 1×T×D
+  const torch::Tensor logits = model_.logits(features).squeeze(0);                        // T×V
+  for (std::size_t i = 0; i < gold_.size(); ++i) {
+    const Choice choice(logits[static_cast<std::int64_t>(first + i)], tokenizer_, config());
+    snapshot.gold.push_back(choice.gold(gold_[i].id));
+  }
+}
+
+void SnapshotBuilder::keep_inside() {
+  if (record_.head) snapshot.inside = to_head_inside(*record_.head, *record_.head_wanted);
+}
+
+// After a prompt, only the continuation.
+std::string SnapshotBuilder::written_text() const {
+  if (!config().is_language_model()) return tokenizer_.decode(ids_of(snapshot.target_out));
+  const std::vector<int> prompt = ids_of(snapshot.typed());
+  std::vector<int> written = ids_of(std::span(snapshot.target_in).subspan(prompt.size()));
+  written.push_back(snapshot.target_out.back().id);
+  return continued_text(tokenizer_, prompt, written);
+}
+
+// The same probe on the unmodified model.
+std::shared_ptr<const Snapshot> original_snapshot(SequenceModel& model, const Tokenizer& tokenizer, Probe probe,
+                                                  const YieldCallback& yield) {
+  probe.interventions = {};
+  probe.decoding = false;
+  probe.data_flow.reset();
+  probe.recurrent.reset();
+  std::shared_ptr<const Snapshot> whole;
+  inspect_model(
+      model, tokenizer, probe, [&](Snapshot latest) { whole = std::make_shared<const Snapshot>(std::move(latest)); },
+      yield);
+  return whole;
+}
+
+// The generated tokens, without the typed ones.
+std::vector<Token> written(const Snapshot& whole) {
+  return {whole.target_out.begin() + whole.first_output(), whole.target_out.end()};
+}
+
+}  // namespace
+
+AttentionMaps to_maps(const AttentionWeights& weights) {
+  AttentionMaps maps;
+  for (const torch::Tensor& layer : weights) {
+    const torch::Tensor heads = layer.squeeze(0).to(torch::kCPU, torch::kFloat32).contiguous();  // H×Q×K
+    auto& row = maps.emplace_back();
+    for (std::int64_t head = 0; head < heads.size(0); ++head) {
+      Matrix& map = row.emplace_back(static_cast<int>(heads.size(1)), static_cast<int>(heads.size(2)));
+      std::copy_n(heads[head].data_ptr<float>(), map.values.size(), map.values.begin());
+    }
+  }
+  return maps;
+}
+
+void inspect_model(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe,
+                   const std::function<void(Snapshot)>& publish, const YieldCallback& yield) {
+  model.check_standing_still();
+  check(probe.options.sampling);
+
+  SnapshotBuilder builder(model, tokenizer, probe, yield);
+  builder.begin();
+  publish(builder.snapshot);
+
+  std::vector<Token> gold = builder.reference();
+  if (!builder.snapshot.interventions.empty()) {
+    builder.snapshot.untouched = original_snapshot(model, tokenizer, probe, yield);
+    if (gold.empty()) gold = written(*builder.snapshot.untouched);
+  }
+  builder.set_gold(std::move(gold));
+  builder.decode();
+  if (!probe.decoding) return publish(std::move(builder.snapshot));
+  publish(builder.snapshot);
+  builder.snapshot.decodings =
+      std::make_shared<const Decodings>(find_decodings(model, tokenizer, probe, builder.snapshot, yield));
+  publish(std::move(builder.snapshot));
+}
+
+}  // namespace attnscope

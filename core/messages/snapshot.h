@@ -1,0 +1,181 @@
+// The result of one forward pass: tokens, attention maps, logits, hidden states.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/matrix.h"
+#include "config/config.h"
+#include "messages/embeddings.h"
+#include "messages/head_inside.h"
+#include "messages/heads.h"
+#include "messages/interventions.h"
+#include "messages/senses.h"
+#include "messages/sublayers.h"
+
+namespace attnscope {
+
+struct Token {
+  int id = 0;
+  std::string text;      // as in the vocabulary; SentencePiece marks the start of a word with "▁"
+  bool unknown = false;  // not in the vocabulary: the model cannot distinguish such tokens
+  bool operator==(const Token&) const = default;
+};
+
+// A word that does not occur in the training part of the corpus: at most its tokens are known.
+struct UnseenWord {
+  int begin = 0;  // its tokens in the input
+  int end = 0;
+  std::string text;
+  std::vector<std::string> nearest;  // training words at a small edit distance, nearest first; may be empty
+  bool operator==(const UnseenWord&) const = default;
+};
+
+inline std::vector<std::string> texts_of(std::span<const Token> tokens) {
+  std::vector<std::string> texts;
+  for (const Token& token : tokens) texts.push_back(token.text);
+  return texts;
+}
+
+inline std::vector<int> ids_of(std::span<const Token> tokens) {
+  std::vector<int> ids;
+  for (const Token& token : tokens) ids.push_back(token.id);
+  return ids;
+}
+
+// [layer][head], each queries × keys; every row sums to 1.
+using AttentionMaps = std::vector<std::vector<Matrix>>;
+
+struct Candidate {
+  Token token;
+  float logit = 0;
+  float probability = 0;  // softmax(logits)
+  float tempered = 0;     // softmax(logits / temperature)
+  float kept = 0;         // renormalized after top-k and top-p; 0 if removed
+  bool operator==(const Candidate&) const = default;
+};
+
+// The reference token of a step, and its rank under the model.
+struct GoldStep {
+  Token token;
+  float probability = 0;
+  int rank = 1;  // 1: the most probable
+  Token best;    // the most probable token
+  bool operator==(const GoldStep&) const = default;
+};
+
+// The candidates of the decoder at one step.
+struct DecodingStep {
+  std::vector<Candidate> candidates;  // most probable first; the forced token last, if it is not one of them
+  int chosen = 0;                     // index into candidates
+  float entropy = 0;                  // of the whole distribution, in nats
+  std::optional<GoldStep> reference;  // the reference's token at this position, if known
+  bool operator==(const DecodingStep&) const = default;
+};
+
+// One place where positions enter the model; model.positions names the scheme.
+struct PositionTable {
+  std::string name;  // "source", "decoder, layer 2"
+  int first = 0;     // meaning of the first row: position 0, or the smallest distance key − query
+  // Depends on the scheme's form (config/position_schemes.h). One row per position: vectors added to the embeddings, or
+  // cos and sin of a head's rotations. One row per distance: a^K of a layer, or the bias of each head, one per column.
+  Matrix values;
+};
+
+struct BatchInspection;
+struct DataFlow;
+struct Decodings;
+struct RecurrentStates;
+
+// Immutable once published; shared between threads as shared_ptr<const Snapshot>.
+struct Snapshot {
+  std::uint64_t run = 0;          // number of runs opened or reset in this process
+  std::int64_t step = 0;          // optimizer steps of the weights
+  bool recorded_weights = false;  // weights of a recorded step (Probe::step), not the present ones
+  std::uint64_t request = 0;      // the Probe this answers
+  ModelConfig model;              // of the inspected model
+
+  std::string source_text;        // as typed: the source, or a language model's prompt
+  std::string output_text;        // the model's output; after a prompt only the continuation, with its line breaks
+  std::vector<Token> source;      // S tokens, with </s> at the end; empty in a language model
+  std::vector<Token> target_in;   // T decoder inputs: <s> y1 … y(T-1); in a language model the text, without <s>
+  std::vector<Token> target_out;  // T decoder outputs: y1 … y(T-1) </s>; row t of a map is the step that generated it
+  std::size_t forced = 0;         // leading outputs that were given (a prompt, a prefix, a reference), not chosen
+  std::size_t prefix = 0;         // the number of those, at the end, that come from Probe::prefix and prefix_ids
+  bool truncated = false;         // the input exceeds max_length, or the memory limit of an inspection's maps
+  bool stopped_at_limit = false;  // decoding ended without </s>
+  std::vector<UnseenWord> unseen;  // in the input, in order; empty if the corpus is unknown
+
+  AttentionMaps encoder;  // S × S; empty in a language model and in recurrent models
+  AttentionMaps decoder;  // T × T, zero right of the diagonal (look-ahead mask, §3.2.3); empty in recurrent models
+  AttentionMaps cross;    // T × S; empty in a language model; at most one map in recurrent models
+
+  std::vector<DecodingStep> decoding;                           // T steps
+  std::shared_ptr<const std::vector<PositionTable>> positions;  // never null once published
+
+  // Teacher forcing: every token of the reference (with </s>), given the preceding ones. If interventions are active
+  // and no reference is known, the reference is the unmodified model's output.
+  std::vector<GoldStep> gold;
+
+  Interventions interventions;                // changes to the model in this forward pass
+  std::shared_ptr<const Snapshot> untouched;  // the same request to the unmodified model; null without interventions
+
+  // ---- only if requested by the Probe
+  std::optional<HeadInside> inside;                  // the values of one head
+  std::vector<SublayerEffect> sublayers;             // in the order of the forward pass
+  std::shared_ptr<const DataFlow> data_flow;         // the matrices of one box
+  std::shared_ptr<const RecurrentStates> recurrent;  // gates and states of one layer; null in a Transformer
+  std::shared_ptr<const BatchInspection> batch;  // of the trainer, not of the sentence; only in the complete snapshot
+  std::shared_ptr<const Decodings> decodings;    // computed later than the rest; null until then
+  // of the model, not of the sentence; only in the complete snapshot
+  std::shared_ptr<const EmbeddingResult> embeddings;
+  std::shared_ptr<const SenseResult> senses;  // likewise
+
+  // The tokens of the input: the source, or the prompt.
+  std::span<const Token> typed() const {
+    if (!model.is_language_model()) return source;
+    return std::span(target_in).first(std::min(forced - prefix + 1, target_in.size()));
+  }
+
+  // The first generated output: 0, or a language model's first after its prompt.
+  int first_output() const { return static_cast<int>(forced - prefix); }
+
+  bool is_whole() const { return !target_out.empty() && decoding.size() == target_out.size(); }
+};
+
+inline const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part) {
+  const bool of_decoder = part == AttentionPart::decoder;
+  return part == AttentionPart::encoder ? snapshot.encoder : of_decoder ? snapshot.decoder : snapshot.cross;
+}
+
+// Returns one head's map; null if there is no such head.
+inline const Matrix* map_at(const Snapshot& snapshot, const HeadPlace& place) {
+  const AttentionMaps& maps = maps_of(snapshot, place.part);
+  const auto layer = static_cast<std::size_t>(place.layer);
+  const auto head = static_cast<std::size_t>(place.head);
+  return layer < maps.size() && head < maps[layer].size() ? &maps[layer][head] : nullptr;
+}
+
+// The queries and the keys of a part's maps.
+inline const std::vector<Token>& row_tokens(const Snapshot& snapshot, AttentionPart part) {
+  const bool of_decoder = part == AttentionPart::decoder;
+  return part == AttentionPart::encoder ? snapshot.source : of_decoder ? snapshot.target_in : snapshot.target_out;
+}
+inline const std::vector<Token>& col_tokens(const Snapshot& snapshot, AttentionPart part) {
+  return part == AttentionPart::decoder ? snapshot.target_in : snapshot.source;
+}
+
+inline constexpr std::string_view word_mark = "\u2581";  // ▁, the start of a word
+
+// Removes the mark unless nothing else is left.
+inline std::string_view without_mark(std::string_view token) {
+  return token.starts_with(word_mark) && token != word_mark ? token.substr(word_mark.size()) : token;
+}
+
+}  // namespace attnscope
