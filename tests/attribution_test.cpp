@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/attribution_methods.h"
 #include "analysis/rank_correlation.h"
 #include "inspect/attribution/attribution.h"
 #include "inspect/attribution/logit_parts.h"

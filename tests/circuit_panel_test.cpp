@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/head_agreement.h"
 #include "circuit_fixture.h"
 #include "shell/export.h"
 #include "shell/panels.h"

@@ -7,9 +7,9 @@
 #include <limits>
 #include <numeric>
 
+#include "analysis/sampling.h"
 #include "data/tokenizer/tokenizer.h"
 #include "inspect/probe/readings.h"
-#include "messages/sampling.h"
 #include "training/decoding/search.h"
 #include "training/decoding/stepper.h"
 

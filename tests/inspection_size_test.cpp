@@ -1,8 +1,8 @@
 // How much of a text is looked at.
 #include <gmock/gmock.h>
 
+#include "config/heads.h"
 #include "config/inspection_size.h"
-#include "messages/heads.h"
 
 namespace attnscope {
 namespace {

@@ -129,11 +129,11 @@ class Filler {
   }
   template <typename T>
   requires std::is_enum_v<T>
-  void fill(T& value) { value = static_cast<T>(below(static_cast<std::uint64_t>(last_of(T{})) + 1)); }
+  void fill(T& value) { value = static_cast<T>(below(static_cast<std::uint64_t>(last_value<T>) + 1)); }
   template <typename T>
   requires(std::is_class_v<T>) void fill(T& value) {
     ++depth_;
-    std::apply([&](auto... fields) { (fill(value.*fields), ...); }, fields_of(&value));
+    std::apply([&](auto&... fields) { (fill(fields), ...); }, fields_of(value));
     --depth_;
   }
 

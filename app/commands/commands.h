@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "commands/interventions_text.h"
-#include "messages/sampling.h"
+#include "messages/sampling_options.h"
 
 namespace attnscope {
 

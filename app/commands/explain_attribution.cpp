@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "analysis/attribution_methods.h"
 #include "commands/opening.h"
 #include "commands/progress.h"
 #include "engine/torch_engine.h"

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/head_agreement.h"
 #include "commands/commands.h"
 #include "commands/opening.h"
 #include "commands/progress.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/config.h"
-#include "messages/heads.h"
+#include "config/heads.h"
 #include "messages/interventions.h"
 #include "messages/snapshot.h"
 

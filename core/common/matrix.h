@@ -20,4 +20,7 @@ struct Matrix {
   bool operator==(const Matrix&) const = default;
 };
 
+// [layer][head], each queries × keys; every row sums to 1.
+using AttentionMaps = std::vector<std::vector<Matrix>>;
+
 }  // namespace attnscope

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "config/config.h"
-#include "messages/data_flow.h"
+#include "config/flow_box.h"
 
 namespace attnscope {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "messages/heads.h"
+#include "config/heads.h"
 
 namespace attnscope {
 

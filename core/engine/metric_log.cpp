@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-static_assert(MetricPoint::num_metrics <= 8, "one bit per metric");
+static_assert(MetricPoint::capacity <= 8, "one bit per metric");
 
 // Grows geometrically, as std::vector does.
 template <typename T>
@@ -21,7 +21,7 @@ MetricLog::MetricLog(std::span<const MetricPoint> points) {
 
 void MetricLog::make_room() {
   make_room_in(measured_, 64);
-  make_room_in(values_, MetricPoint::num_metrics);
+  make_room_in(values_, MetricPoint::capacity);
   make_room_in(jumps_, 1);
 }
 
@@ -35,7 +35,7 @@ void MetricLog::pack_newest() {
   if (newest_->step != last_step_ + 1) jumps_.push_back({measured_.size(), newest_->step});
   last_step_ = newest_->step;
   std::uint8_t measured = 0;
-  for (std::size_t metric = 0; metric < MetricPoint::num_metrics; ++metric) {
+  for (std::size_t metric = 0; metric < MetricPoint::capacity; ++metric) {
     const std::optional<double> value = (*newest_)[metric];
     if (!value) continue;
     measured |= static_cast<std::uint8_t>(1U << metric);
@@ -59,7 +59,7 @@ std::vector<MetricPoint> MetricLog::from(std::size_t first) const {
     }
     MetricPoint& point = points.emplace_back();
     point.step = step;
-    for (std::size_t metric = 0; metric < MetricPoint::num_metrics; ++metric) {
+    for (std::size_t metric = 0; metric < MetricPoint::capacity; ++metric) {
       if (measured_[i] & (1U << metric)) point.set(metric, static_cast<double>(*value++));
     }
   }

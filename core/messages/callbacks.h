@@ -4,9 +4,9 @@
 #include <functional>
 #include <stdexcept>
 
-#include "messages/messages.h"
-
 namespace attnscope {
+
+struct Progress;
 
 // Thrown out of long work by a callback after the user canceled it.
 class Cancelled : public std::runtime_error {

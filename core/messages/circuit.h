@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "common/matrix.h"
-#include "messages/heads.h"
+#include "config/heads.h"
 #include "messages/patching.h"
-#include "messages/snapshot.h"
+#include "messages/token.h"
 
 namespace attnscope {
 

@@ -7,32 +7,9 @@
 #include <vector>
 
 #include "common/matrix.h"
+#include "config/flow_box.h"
 
 namespace attnscope {
-
-// The kind of a box, in the order of a forward pass.
-enum class FlowPart {
-  embedding,
-  positions,
-  self_norm,
-  self_attention,
-  cross_norm,
-  cross_attention,
-  feed_forward_norm,
-  feed_forward,
-  last_norm,
-  cell,       // a layer of a recurrent network
-  attention,  // a recurrent decoder's
-  readout,
-  logits,
-  probabilities,
-};
-
-struct FlowBox {
-  FlowPart part = FlowPart::embedding;
-  bool decoder = false;
-  bool operator==(const FlowBox&) const = default;
-};
 
 struct FlowWanted {
   FlowBox box;
@@ -85,14 +62,6 @@ struct FlowMatrix {
   std::vector<std::string> row_labels = {};  // empty: numbers
   std::vector<std::string> col_labels = {};
   std::string section = {};  // heading of the section that starts here; empty: the previous one continues
-};
-
-// A parameter as in state_dict.
-struct FlowParameter {
-  std::string name;
-  std::vector<std::int64_t> sizes;
-
-  std::int64_t count() const;
 };
 
 struct DataFlow {

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "messages/snapshot.h"
+#include "common/matrix.h"
+#include "messages/token.h"
 
 namespace attnscope {
 

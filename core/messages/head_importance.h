@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "messages/heads.h"
+#include "config/heads.h"
 
 namespace attnscope {
 
@@ -47,8 +47,5 @@ struct HeadsHistory {
   std::string problem = {};
   std::vector<HeadsPoint> points = {};  // ascending; the last with the present weights
 };
-
-// Returns the rank correlation (Spearman) of `exact` and `fast` over the heads, −1 … 1; 0 with fewer than two heads.
-double agreement(const HeadsResult& inspection);
 
 }  // namespace attnscope

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/matrix.h"
-#include "messages/heads.h"
+#include "config/heads.h"
 
 namespace attnscope {
 

@@ -9,18 +9,11 @@
 #include <vector>
 
 #include "common/series.h"
-#include "messages/heads.h"
+#include "config/heads.h"
+#include "messages/pinned_sentence.h"
 #include "messages/snapshot.h"
 
 namespace attnscope {
-
-// One recording of a pinned sentence: a snapshot without the fields that belong to the model.
-using Frame = std::shared_ptr<const Snapshot>;
-
-struct PinnedSentence {
-  std::string text;
-  std::vector<Frame> frames;  // ascending by step; each step once
-};
 
 // Returns the part of a snapshot that a frame retains: the sentence, its maps and its decoding, without temperature and
 // truncation. Position tables are dropped: they are large and equal for all sentences.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "messages/heads.h"
+#include "config/heads.h"
 
 namespace attnscope {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "config/config.h"
-#include "messages/history.h"
 #include "messages/metric_point.h"
+#include "messages/pinned_sentence.h"
 #include "messages/probe.h"
 #include "messages/study.h"
 

@@ -14,13 +14,13 @@ namespace attnscope {
 // the table of messages/metrics.h, which only code that measures or shows a metric includes.
 class MetricPoint {
  public:
-  static constexpr std::size_t num_metrics = 5;
+  static constexpr std::size_t capacity = 8;  // the table may grow to this without a change here
 
   std::int64_t step = 0;  // the first step is 1
 
   // Empty if it was not measured; NaN if it was not finite.
   std::optional<double> operator[](std::size_t metric) const {
-    return metric < num_metrics && measured_[metric] ? std::optional<double>(values_[metric]) : std::nullopt;
+    return metric < capacity && measured_[metric] ? std::optional<double>(values_[metric]) : std::nullopt;
   }
 
   void set(std::size_t metric, double value) {
@@ -32,8 +32,8 @@ class MetricPoint {
   bool operator==(const MetricPoint&) const = default;
 
  private:
-  std::array<float, num_metrics> values_{};
-  std::bitset<num_metrics> measured_;
+  std::array<float, capacity> values_{};
+  std::bitset<capacity> measured_;
 };
 
 }  // namespace attnscope

@@ -4,7 +4,7 @@
 
 #include <compare>
 
-#include "messages/heads.h"
+#include "config/heads.h"
 
 namespace attnscope {
 

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "config/heads.h"
 #include "messages/batch_inspection.h"
 #include "messages/data_flow.h"
 #include "messages/embeddings.h"
-#include "messages/heads.h"
 #include "messages/interventions.h"
 #include "messages/recurrent_states.h"
-#include "messages/sampling.h"
+#include "messages/sampling_options.h"
 
 namespace attnscope {
 

@@ -12,21 +12,13 @@
 
 #include "common/matrix.h"
 #include "config/config.h"
-#include "messages/embeddings.h"
+#include "config/heads.h"
 #include "messages/head_inside.h"
-#include "messages/heads.h"
 #include "messages/interventions.h"
-#include "messages/senses.h"
 #include "messages/sublayers.h"
+#include "messages/token.h"
 
 namespace attnscope {
-
-struct Token {
-  int id = 0;
-  std::string text;      // as in the vocabulary; SentencePiece marks the start of a word with "▁"
-  bool unknown = false;  // not in the vocabulary: the model cannot distinguish such tokens
-  bool operator==(const Token&) const = default;
-};
 
 // A word that does not occur in the training part of the corpus: at most its tokens are known.
 struct UnseenWord {
@@ -36,21 +28,6 @@ struct UnseenWord {
   std::vector<std::string> nearest;  // training words at a small edit distance, nearest first; may be empty
   bool operator==(const UnseenWord&) const = default;
 };
-
-inline std::vector<std::string> texts_of(std::span<const Token> tokens) {
-  std::vector<std::string> texts;
-  for (const Token& token : tokens) texts.push_back(token.text);
-  return texts;
-}
-
-inline std::vector<int> ids_of(std::span<const Token> tokens) {
-  std::vector<int> ids;
-  for (const Token& token : tokens) ids.push_back(token.id);
-  return ids;
-}
-
-// [layer][head], each queries × keys; every row sums to 1.
-using AttentionMaps = std::vector<std::vector<Matrix>>;
 
 struct Candidate {
   Token token;
@@ -91,7 +68,9 @@ struct PositionTable {
 struct BatchInspection;
 struct DataFlow;
 struct Decodings;
+struct EmbeddingResult;
 struct RecurrentStates;
+struct SenseResult;
 
 // Immutable once published; shared between threads as shared_ptr<const Snapshot>.
 struct Snapshot {
@@ -169,13 +148,6 @@ inline const std::vector<Token>& row_tokens(const Snapshot& snapshot, AttentionP
 }
 inline const std::vector<Token>& col_tokens(const Snapshot& snapshot, AttentionPart part) {
   return part == AttentionPart::decoder ? snapshot.target_in : snapshot.source;
-}
-
-inline constexpr std::string_view word_mark = "\u2581";  // ▁, the start of a word
-
-// Removes the mark unless nothing else is left.
-inline std::string_view without_mark(std::string_view token) {
-  return token.starts_with(word_mark) && token != word_mark ? token.substr(word_mark.size()) : token;
 }
 
 }  // namespace attnscope

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "messages/heads.h"
+#include "config/heads.h"
 #include "messages/interventions.h"
 #include "messages/patching.h"
 #include "messages/sublayers.h"

@@ -12,7 +12,7 @@
 
 #include "base/translation.h"
 #include "config/config.h"
-#include "messages/heads.h"
+#include "config/heads.h"
 
 namespace attnscope {
 

@@ -8,7 +8,7 @@
 
 #include "analysis/curves.h"
 #include "base/skin.h"
-#include "messages/heads.h"
+#include "config/heads.h"
 #include "messages/history.h"
 #include "widgets/plot.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "messages/heads.h"
+#include "config/heads.h"
 #include "messages/interventions.h"
 #include "messages/messages.h"
 #include "shell/layout.h"

@@ -10,7 +10,7 @@
 
 #include "analysis/attention_measures.h"
 #include "common/matrix.h"
-#include "messages/heads.h"
+#include "config/heads.h"
 #include "workspaces/workspace.h"
 
 namespace attnscope {

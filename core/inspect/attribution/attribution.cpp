@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/attention_mix.h"
+#include "analysis/attribution_methods.h"
 #include "inspect/attribution/logit_parts.h"
 #include "inspect/probe/inspect_model.h"
 #include "inspect/probe/tensors.h"

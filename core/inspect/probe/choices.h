@@ -6,7 +6,7 @@
 
 #include "data/tokenizer/tokenizer.h"
 #include "messages/decodings.h"
-#include "messages/sampling.h"
+#include "messages/sampling_options.h"
 #include "messages/snapshot.h"
 #include "model/kernels/libtorch.h"
 

@@ -24,34 +24,6 @@ static_assert(std::endian::native == std::endian::little, "numbers are sent in t
 
 template <typename T>
 concept Number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
-template <typename T>
-concept HasFields = requires {
-  fields_of(static_cast<const T*>(nullptr));
-};
-
-// Converts to any field type.
-struct AnyField {
-  template <typename T>
-  operator T() const;
-};
-
-template <typename T, std::size_t... i>
-constexpr bool has_so_many(std::index_sequence<i...>) {
-  return requires {
-    T{(static_cast<void>(i), AnyField{})...};
-  };
-}
-
-// The number of fields of the struct.
-template <typename T, std::size_t n = 0>
-constexpr std::size_t field_count() {
-  if constexpr (has_so_many<T>(std::make_index_sequence<n + 1>())) {
-    return field_count<T, n + 1>();
-  } else {
-    return n;
-  }
-}
-
 // A class, so that its member functions find each other in any order.
 struct PacketWriter {
   // Many numbers at once, as bytes.
@@ -114,14 +86,9 @@ struct PacketWriter {
     if constexpr (std::is_enum_v<T>) {
       return static_cast<int>(value);
     } else if constexpr (HasFields<T>) {
-      return std::apply(
-          [&](auto... fields) {
-            static_assert(sizeof...(fields) == field_count<T>(), "wire_fields.h misses a field or lists one twice");
-            Json list = Json::array();
-            (list.push_back(written(value.*fields)), ...);
-            return list;
-          },
-          fields_of(&value));
+      Json list = Json::array();
+      std::apply([&](const auto&... fields) { (list.push_back(written(fields)), ...); }, fields_of(value));
+      return list;
     } else {
       return value;  // a number or a boolean
     }
@@ -243,17 +210,13 @@ struct PacketReader {
     if constexpr (std::is_enum_v<T>) {
       int number = 0;
       read_number(json, number);
-      if (number < 0 || number > static_cast<int>(last_of(T{})))
+      if (number < 0 || number > static_cast<int>(last_value<T>))
         throw WireError("a packet has a value that its kind does not allow");
       value = static_cast<T>(number);
     } else if constexpr (HasFields<T>) {
-      std::apply(
-          [&](auto... fields) {
-            list_of(json, sizeof...(fields));
-            [[maybe_unused]] std::size_t i = 0;
-            (read(json[i++], value.*fields), ...);
-          },
-          fields_of(&value));
+      list_of(json, field_count<T>());
+      [[maybe_unused]] std::size_t i = 0;
+      std::apply([&](auto&... fields) { (read(json[i++], fields), ...); }, fields_of(value));
     } else if constexpr (std::is_same_v<T, bool>) {
       if (!json.is_boolean()) refuse("true or false", json);
       value = json.get<bool>();

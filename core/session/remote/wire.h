@@ -1,4 +1,4 @@
-// Encodes packets as MessagePack, by the field lists in wire_fields.h.
+// Encodes packets as MessagePack: every message is the list of its fields (wire_fields.h).
 #pragma once
 
 #include <string>

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/sampling.h"
 #include "messages/callbacks.h"
 #include "messages/decodings.h"
 #include "messages/interventions.h"
-#include "messages/sampling.h"
 #include "model/kernels/libtorch.h"
 #include "model/model.h"
 

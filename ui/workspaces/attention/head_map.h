@@ -8,7 +8,7 @@
 
 #include "analysis/attention_measures.h"
 #include "base/shown.h"
-#include "messages/heads.h"
+#include "config/heads.h"
 #include "messages/snapshot.h"
 
 namespace attnscope {

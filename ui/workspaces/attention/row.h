@@ -8,7 +8,7 @@
 
 #include "base/skin.h"
 #include "common/matrix.h"
-#include "messages/heads.h"
+#include "config/heads.h"
 #include "messages/snapshot.h"
 
 namespace attnscope {

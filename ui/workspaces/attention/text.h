@@ -4,7 +4,7 @@
 #include <string>
 
 #include "config/config.h"
-#include "messages/heads.h"
+#include "config/heads.h"
 
 namespace attnscope {
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/attribution_methods.h"
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "messages/snapshot.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/attribution_methods.h"
 #include "messages/attribution.h"
 #include "widgets/heatmap_options.h"
 #include "workspaces/workspace.h"

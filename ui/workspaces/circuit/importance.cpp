@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/head_agreement.h"
 #include "analysis/matrix_algebra.h"
 #include "base/numbers.h"
 #include "base/translation.h"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "common/matrix.h"
+#include "config/heads.h"
 #include "messages/circuit.h"
 #include "messages/head_importance.h"
-#include "messages/heads.h"
 #include "messages/study.h"
 #include "widgets/heatmap_options.h"
 #include "widgets/plot.h"

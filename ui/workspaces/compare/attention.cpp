@@ -6,7 +6,7 @@
 
 #include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "messages/heads.h"
+#include "config/heads.h"
 #include "widgets/words.h"
 #include "workspaces/attention/text.h"
 #include "workspaces/attention/view.h"

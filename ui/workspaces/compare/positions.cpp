@@ -8,7 +8,7 @@
 #include "analysis/attention_measures.h"
 #include "analysis/matrix_algebra.h"
 #include "base/translation.h"
-#include "messages/heads.h"
+#include "config/heads.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 #include "workspaces/compare/view.h"

@@ -1,4 +1,4 @@
-#include "messages/heads.h"
+#include "config/heads.h"
 
 #include <fmt/format.h>
 

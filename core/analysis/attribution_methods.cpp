@@ -1,4 +1,4 @@
-#include "messages/attribution.h"
+#include "analysis/attribution_methods.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "messages/sampling.h"
+#include "analysis/sampling.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "messages/head_importance.h"
+#include "analysis/head_agreement.h"
 
 #include "analysis/rank_correlation.h"
 
