@@ -1,5 +1,5 @@
 // The right button offers what can be done with what the mouse is over.
-#include "shell/context_menu.h"
+#include "shell/dialogs/context_menu.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

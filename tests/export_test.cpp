@@ -12,7 +12,7 @@
 #include "shell/panels.h"
 #include "shell/purposes.h"
 #include "shell/sentence.h"
-#include "shell/timeline.h"
+#include "shell/timeline/timeline.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "widgets/svg.h"

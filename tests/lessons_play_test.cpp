@@ -16,7 +16,7 @@
 #include "commands/desktop/machine.h"
 #include "session/session.h"
 #include "shell/actions.h"
-#include "shell/lessons.h"
+#include "shell/lessons/lessons.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"
 #include "ui_harness.h"

@@ -9,8 +9,8 @@
 
 #include "lessons/lesson_text.h"
 #include "lessons/measures.h"
-#include "shell/lessons.h"
-#include "shell/palette.h"
+#include "shell/dialogs/palette.h"
+#include "shell/lessons/lessons.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"
 #include "snapshot_fixture.h"

@@ -9,7 +9,7 @@
 #include "shell/overrides.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"
-#include "shell/timeline.h"
+#include "shell/timeline/timeline.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/view.h"

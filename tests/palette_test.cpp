@@ -7,7 +7,7 @@
 
 #include "config/presets.h"
 #include "shell/actions.h"
-#include "shell/palette.h"
+#include "shell/dialogs/palette.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"
 #include "snapshot_fixture.h"

@@ -6,7 +6,7 @@
 #include "lessons/lesson_text.h"
 #include "posted.h"
 #include "shell/export.h"
-#include "shell/handout.h"
+#include "shell/lessons/handout.h"
 #include "shell/panels.h"
 #include "shell/saved_view.h"
 #include "shell/sentence.h"

@@ -9,7 +9,7 @@
 #include "posted.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"
-#include "shell/timeline.h"
+#include "shell/timeline/timeline.h"
 #include "shell/training.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"

@@ -13,7 +13,7 @@
 #include "config/comparison.h"
 #include "shell/actions.h"
 #include "shell/app_state.h"
-#include "shell/timeline.h"
+#include "shell/timeline/timeline.h"
 #include "shell/training.h"
 #include "widgets/row.h"
 #include "widgets/words.h"

@@ -10,8 +10,8 @@
 
 #include "base/translation.h"
 #include "common/matrix_text.h"
-#include "shell/handout.h"
-#include "shell/timeline.h"
+#include "shell/lessons/handout.h"
+#include "shell/timeline/timeline.h"
 #include "workspaces/attention/controls.h"
 #include "workspaces/attention/text.h"
 #include "workspaces/attention/view.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/translation.h"
-#include "shell/timeline.h"
+#include "shell/timeline/timeline.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 #include "workspaces/attention/view.h"

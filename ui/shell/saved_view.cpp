@@ -16,7 +16,7 @@
 #include "lessons/measures.h"
 #include "shell/app_state.h"
 #include "shell/sentence.h"
-#include "shell/timeline.h"
+#include "shell/timeline/timeline.h"
 
 namespace attnscope {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "shell/export.h"
-#include "shell/lessons.h"
+#include "shell/lessons/lessons.h"
 #include "shell/overrides.h"
 #include "shell/saved_view.h"
 #include "shell/training.h"

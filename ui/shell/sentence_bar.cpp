@@ -11,7 +11,7 @@
 #include "config/inspection_size.h"
 #include "shell/actions.h"
 #include "shell/sentence.h"
-#include "shell/timeline.h"
+#include "shell/timeline/timeline.h"
 #include "widgets/row.h"
 #include "widgets/token_strip.h"
 #include "widgets/words.h"

@@ -18,9 +18,9 @@
 #include "session/session.h"
 #include "shell/app_state.h"
 #include "shell/comparing.h"
-#include "shell/lessons.h"
+#include "shell/lessons/lessons.h"
 #include "shell/sentence.h"
-#include "shell/timeline.h"
+#include "shell/timeline/timeline.h"
 #include "window/offscreen.h"
 
 namespace attnscope {

@@ -27,7 +27,7 @@
 #include "session/remote/token.h"
 #include "session/session.h"
 #include "shell/export.h"
-#include "shell/lessons.h"
+#include "shell/lessons/lessons.h"
 #include "shell/saved_view.h"
 #include "shell/sentence.h"
 #include "shell/training.h"

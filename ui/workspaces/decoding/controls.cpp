@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/attention_mix.h"
+#include "analysis/sampling.h"
 #include "base/translation.h"
 #include "config/config.h"
 #include "widgets/row.h"

@@ -1,4 +1,4 @@
-#include "shell/term_pictures.h"
+#include "shell/glossary/term_pictures.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include "common/clamped.h"
 #include "lessons/curve_figure.h"
 #include "shell/app_state.h"
-#include "shell/lessons.h"
+#include "shell/lessons/lessons.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 

@@ -1,4 +1,4 @@
-#include "shell/timeline.h"
+#include "shell/timeline/timeline.h"
 
 #include <fmt/format.h>
 

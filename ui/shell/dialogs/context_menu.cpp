@@ -1,4 +1,4 @@
-#include "shell/context_menu.h"
+#include "shell/dialogs/context_menu.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -9,7 +9,7 @@
 #include "base/translation.h"
 #include "shell/actions.h"
 #include "shell/app_state.h"
-#include "shell/glossary.h"
+#include "shell/glossary/glossary.h"
 #include "widgets/words.h"
 
 namespace attnscope {

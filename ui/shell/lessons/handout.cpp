@@ -1,4 +1,4 @@
-#include "shell/handout.h"
+#include "shell/lessons/handout.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "lessons/curve_figure.h"
-#include "shell/lessons.h"
+#include "shell/lessons/lessons.h"
 #include "widgets/svg.h"
 
 namespace attnscope {

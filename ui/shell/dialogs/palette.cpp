@@ -1,4 +1,4 @@
-#include "shell/palette.h"
+#include "shell/dialogs/palette.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -17,7 +17,7 @@
 #include "config/presets.h"
 #include "shell/actions.h"
 #include "shell/app_state.h"
-#include "shell/glossary.h"
+#include "shell/glossary/glossary.h"
 #include "shell/panels.h"
 #include "widgets/words.h"
 #include "workspaces/workspaces.h"

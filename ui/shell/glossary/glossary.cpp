@@ -1,4 +1,4 @@
-#include "shell/glossary.h"
+#include "shell/glossary/glossary.h"
 
 #include <imgui.h>
 #include <imgui_stdlib.h>
@@ -13,8 +13,8 @@
 #include "base/translation.h"
 #include "shell/actions.h"
 #include "shell/app_state.h"
+#include "shell/glossary/term_pictures.h"
 #include "shell/panels.h"
-#include "shell/term_pictures.h"
 #include "widgets/words.h"
 #include "workspaces/workspaces.h"
 

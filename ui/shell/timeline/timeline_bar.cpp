@@ -13,7 +13,7 @@
 #include "shell/actions.h"
 #include "shell/export.h"
 #include "shell/sentence.h"
-#include "shell/timeline.h"
+#include "shell/timeline/timeline.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"

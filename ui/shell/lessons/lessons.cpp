@@ -1,4 +1,4 @@
-#include "shell/lessons.h"
+#include "shell/lessons/lessons.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "shell/app_state.h"
 #include "shell/overrides.h"
 #include "shell/sentence.h"
-#include "shell/timeline.h"
+#include "shell/timeline/timeline.h"
 #include "shell/training.h"
 #include "workspaces/attention/inside_cards.h"
 #include "workspaces/attention/view.h"
