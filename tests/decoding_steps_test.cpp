@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/sampling.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"
 #include "snapshot_fixture.h"

@@ -13,6 +13,7 @@
 #include "inspect/probe/embeddings.h"
 #include "inspect/probe/principal_axes.h"
 #include "inspect/probe/tensors.h"
+#include "messages/senses.h"
 #include "model_fixture.h"
 #include "run_fixture.h"
 

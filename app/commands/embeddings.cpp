@@ -17,6 +17,7 @@
 #include "data/corpus/words.h"
 #include "engine/torch_engine.h"
 #include "inspect/probe/tensors.h"
+#include "messages/senses.h"
 
 namespace attnscope {
 namespace {

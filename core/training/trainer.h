@@ -8,6 +8,7 @@
 
 #include "config/config.h"
 #include "messages/callbacks.h"
+#include "messages/metric_point.h"
 #include "model/model.h"
 #include "training/adam.h"
 #include "training/batch_source.h"

@@ -1,3 +1,4 @@
+#include "analysis/sampling.h"
 #include "inspect/probe/choices.h"
 
 #include <algorithm>
