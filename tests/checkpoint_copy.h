@@ -19,7 +19,7 @@
 
 namespace attnscope {
 
-// What is said when the folder is opened; empty: it opens.
+// The error message when the folder is opened; empty: it opens.
 inline std::string opening_complaint(const std::filesystem::path& folder) {
   try {
     TorchEngine engine;

@@ -1,4 +1,4 @@
-// What other programs are given: folders as HuggingFace's, TorchScript modules and ONNX models, each read back.
+// Exports: Hugging Face folders, TorchScript modules and ONNX models, each read back.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <torch/script.h>

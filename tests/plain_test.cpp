@@ -504,7 +504,7 @@ TEST(Curves, ThinnedBearsOddWindowsAndValues) {
 
 // ---- memory
 
-// What the system had to give, and empty, while the work was done; pages.
+// Pages that the system provided during the work and that are empty afterwards.
 std::int64_t pages_taken(const std::function<void()>& work) {
   rusage before{}, after{};
   ::getrusage(RUSAGE_SELF, &before);

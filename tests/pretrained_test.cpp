@@ -143,7 +143,7 @@ class Checked {
     EXPECT_EQ(found.finished, entry.at("greedy").at("ended").get<bool>());
   }
 
-  // As a look inside keeps it.
+  // Compared with recorded attention weights.
   void check_attention(const Json& entry) {
     const std::vector<int> inputs = entry.at(language_model() ? "run_ids" : "decoder_ids");
     Inspection record;
@@ -208,7 +208,7 @@ class BrokenFolder : public testing::Test, public CheckpointCopy {
  protected:
   BrokenFolder() : CheckpointCopy("marian") {}
 
-  // Of the same length, so that the header stays whole.
+  // The replacement must have the same length, so that the header stays valid.
   void replace_in(const std::string& name, const std::string& old, const std::string& made) {
     std::string bytes = text(name);
     ASSERT_NE(bytes.find(old), std::string::npos);
@@ -351,7 +351,7 @@ TEST_F(BrokenFolder, IsNeverWrittenOver) {
   EXPECT_THROW(engine.go_on_with(folder.string(), {}), FileError);
 }
 
-// What is saved of it opens as a run of attnscope's and says the same.
+// A saved checkpoint opens as a run of attnscope and gives the same outputs.
 TEST_F(BrokenFolder, IsSavedAsARun) {
   for (const char* family : {"marian", "llama"}) {
     copy(family);

@@ -422,7 +422,7 @@ TEST_F(RunOnDisk, IsAFolderWithAConfigurationAndWeights) {
 TEST_F(RunOnDisk, SaysWhatItLacks) {
   const auto lacking = [&] { return message_of<RunError>([&] { check_is_run(at(".")); }); };
   EXPECT_THAT(lacking(), testing::EndsWith("does not contain a run"));
-  // What a first save that failed used to leave.
+  // Files that a failed first save used to leave.
   put("config.json", "");
   put("tokenizer.model", "");
   EXPECT_THAT(lacking(),
