@@ -8,7 +8,7 @@
 
 namespace {
 
-// Whatever is accepted as a packet must be read back as the same packet after it is written.
+// Anything accepted as a packet must be read back as the same packet after it is written.
 template <typename Packet>
 void read_as(std::string_view bytes, Packet (*read)(std::string_view)) {
   attnscope::fuzz::reading<attnscope::WireError>([&] {
