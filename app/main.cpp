@@ -26,7 +26,7 @@
 #include "shell/layout.h"
 #include "workspaces/workspaces.h"
 #endif
-#include "analysis/edit_distance.h"
+#include "common/edit_distance.h"
 #include "config/config.h"
 #include "config/pairs.h"
 #include "config/presets.h"
@@ -213,11 +213,9 @@ void add_average(CLI::App* sub, std::int64_t& average) {
       ->check(CLI::Range(1, 100));
 }
 
-void add_translate(CLI::App& app, Run& run, TranslateOptions& o) {
-  CLI::App* sub =
-      add_command(app, run, o, translate, "translate",
-                  "Translate the lines of stdin to stdout; a language model continues each line (generate)");
-  sub->alias("generate");
+// The same command under two names.
+void add_translate(CLI::App& app, Run& run, TranslateOptions& o, const char* name, const char* help) {
+  CLI::App* sub = add_command(app, run, o, translate, name, help);
   add_run(sub, o.run);
   CLI::Option* beam = sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
   sub->add_option("--length-penalty", o.length_penalty, "Exponent of the length normalization")->check(within(0, 5));
@@ -288,9 +286,14 @@ void add_explain(CLI::App& app, Run& run, ExplainOptions& o) {
   CLI::Option* corpus = sub->add_flag("--corpus", o.corpus, "Evaluate all similar pairs of the run's corpus");
   add_option(sub, "--pairs", "FILE", o.pairs, "Evaluate these pairs: one per line, clean, tab, corrupted")
       ->excludes(corpus);
-  add_option(sub, "--at", "WORD,…", o.at, "Words to patch for the figures; default: the words of the circuit");
+  add_option(
+      sub, "--at", "WORD,…", o.at,
+      "Words to patch, each and together, in every layer; their figures are printed. Default, for --json: the words of "
+      "the circuit");
   add_option(sub, "--exchange", "WORD,WORD", o.exchange,
-             "The two words whose attention weights are swapped; default: those that flip the most answers");
+             "The two words whose attention weights are swapped; the figures are printed. Default, for --json: those "
+             "that flip "
+             "the most answers");
   add_option(sub, "--score", "FROM,TO[,OTHER]", o.score,
              "Decompose the attention scores of the circuit's heads: the score of FROM's query with TO's key, minus "
              "that with OTHER's, as a sum over the components of the two words");
@@ -329,8 +332,9 @@ void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
 }
 
 void add_tensors(CLI::App& app, Run& run, TensorsOptions& o) {
-  CLI::App* sub = add_command(app, run, o, tensors, "tensors",
-                              "Distributions of weights, gradients, updates and activations, tensor by tensor");
+  CLI::App* sub = add_command(
+      app, run, o, tensors, "tensors",
+      "Distributions of weights, gradients and activations, and relative changes per step, tensor by tensor");
   add_run(sub, o.run);
   add_option(sub, "--text", "TEXT", o.text, "Sentence whose activations are measured; empty: none");
   sub->add_flag("--json", o.json, "Print one JSON object on stdout, with every recorded step and histogram");
@@ -435,7 +439,8 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   sub->add_option("--view", o.view, "Level or mode of a workspace; also selects that workspace")
       ->check(CLI::IsMember(view_names()));
   add_option(sub, "--reference", "TEXT", o.reference, "Reference translation of the sentence");
-  CLI::Option* source = add_option(sub, "--source", "TEXT", o.source, "Sentence in the sentence bar");
+  CLI::Option* source =
+      add_option(sub, "--source", "TEXT", o.source, "Sentence in the sentence bar; required, except with --lesson");
   add_option(sub, "--pin-step", "STEP", o.pin_step,
              "Show the recording nearest to this step; the sentence must be pinned in the run")
       ->check(at_least(0));
@@ -457,7 +462,7 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   sub->add_option("--language", o.language, "Language of window and lessons; default: the system's")
       ->check(CLI::IsMember({"en", "fr"}));
   sub->callback([&run, &o, source, lesson] {
-    if (source->count() + lesson->count() == 0) throw CLI::RequiredError("--source");
+    if (source->count() + lesson->count() == 0) throw CLI::RequiredError("--source or --lesson");
     run = [&o] { return screenshot(o); };
   });
   sub->add_flag("--svg", o.svg, "Write SVG, whatever the file name");
@@ -529,10 +534,12 @@ void check_path(const CLI::App& app, const std::string& path) {
       CLI::ExitCodes::ExtrasError);
 }
 
-// CLI11 reports unexpected arguments from the end.
+// CLI11 reports unexpected arguments from the end, and not at all if a required option is missing, too.
 std::string message_of(const CLI::App* app, const CLI::Error& error) {
   std::string what = error.what();
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+  const int code = error.get_exit_code();
+  if (code == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
+      code == static_cast<int>(CLI::ExitCodes::RequiredError)) {
     const std::vector<std::string> extras = app->remaining(true);
     if (!extras.empty()) what = fmt::format("unexpected: {}", fmt::join(extras, " "));
   }
@@ -579,7 +586,9 @@ int run_program(int argc, char** argv) {
   add_train(app, run, train_options);
   add_runs(app, run, runs_options);
   add_compare(app, run, compare_options);
-  add_translate(app, run, translate_options);
+  add_translate(app, run, translate_options, "translate", "Translate the lines of stdin to stdout");
+  add_translate(app, run, translate_options, "generate",
+                "Continue the lines of stdin with a language model, and print them on stdout");
   add_evaluate(app, run, evaluate_options);
   add_attend(app, run, attend_options, attend_json);
   add_explain(app, run, explain_options);

@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-// As far as the fonts of tests have its signs.
+// The leading ASCII characters: the tests' fonts may lack the others.
 std::string latin(const std::string& text) {
   return text.substr(0,
                      static_cast<std::size_t>(std::ranges::find_if(text, [](char c) { return c < 0; }) - text.begin()));

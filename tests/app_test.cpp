@@ -1,4 +1,4 @@
-// What the window does besides drawing: when it draws, and what it remembers.
+// When the window draws a frame, and what its settings file stores.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// What masks, padding, batches and caches promise, held by every architecture in every variant of it.
+// Masks, padding, batches and caches, for every architecture and variant.
 #include <cmath>
 
 #include "model_fixture.h"
@@ -32,7 +32,7 @@ class Architecture : public testing::TestWithParam<Variant> {
     target = random_ids(rows, target_length);
   }
 
-  // Of these rows of the source.
+  // of: rows of source ids
   Memory memory(const torch::Tensor& of, Inspection* inspection = nullptr) {
     if (model->config().is_language_model()) return {};
     return model->encode(source.index_select(0, of), padding.index_select(0, of), inspection);

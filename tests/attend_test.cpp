@@ -180,7 +180,7 @@ TEST_F(Attend, ChangesAreToldWithTheReferencesProbabilities) {
 
 class RefusedChanges : public Attend {
  protected:
-  // Of a look at four source pieces, </s> among them, and as many of the decoder's inputs.
+  // The message for these interventions on a pass with four source tokens, including </s>, and four decoder inputs.
   static std::string refusal(const InterventionsText& interventions) {
     AttendOptions options;
     options.run = run().string();

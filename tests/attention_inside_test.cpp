@@ -34,7 +34,7 @@ std::shared_ptr<Snapshot> with_inside(const HeadPlace& place, std::string_view p
   return snapshot;
 }
 
-// What stands behind the last "= ".
+// The number after the last "= ".
 double result_of(const std::string& text) {
   std::string number = text.substr(text.rfind("= ") + 2);
   const std::string minus = "\u2212";

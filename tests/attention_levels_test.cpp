@@ -43,7 +43,7 @@ class Levels : public testing::Test {
     ui.frames(3, draw);
   }
 
-  // Of the textures, as they are named after what they show: the thumbnails' places are found by their names.
+  // The position of a thumbnail, found by the name of its texture.
   ImVec2 thumbnail(const char* head_name, int nth, float down) {
     const auto name = ui.find_text(head_name, nth);
     EXPECT_TRUE(name) << head_name;

@@ -137,7 +137,7 @@ int id_of(const std::string& token) {
   return Tokenizer::unk_id;
 }
 
-torch::Tensor ids_of_pieces(const std::vector<std::string>& tokens) {
+torch::Tensor ids_of_tokens(const std::vector<std::string>& tokens) {
   std::vector<std::int64_t> ids;
   for (const std::string& token : tokens) ids.push_back(id_of(token));
   return torch::tensor(ids).unsqueeze(0);
@@ -155,9 +155,9 @@ TEST(Attribution, DeletionIsARunWithoutThePiece) {
   std::vector<std::string> shorter = inspection.tokens;
   shorter.erase(shorter.begin() + 4);
   const torch::Tensor start = torch::full({1, 1}, Tokenizer::bos_id, torch::kInt64);
-  const torch::Tensor written = ids_of_pieces({inspection.written[0], inspection.written[1]});
+  const torch::Tensor written = ids_of_tokens({inspection.written[0], inspection.written[1]});
   const torch::Tensor features =
-      model->decode(torch::cat({start, written}, 1), model->encode(ids_of_pieces(shorter), {}));
+      model->decode(torch::cat({start, written}, 1), model->encode(ids_of_tokens(shorter), {}));
   const double without =
       torch::log_softmax(model->logits(features)[0][-1], -1)[id_of(inspection.written[2])].item<double>();
   EXPECT_NEAR(inspection.deletion[4], inspection.log_prob - without, 1e-4);

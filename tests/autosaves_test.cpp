@@ -1,4 +1,4 @@
-// Where runs are kept that nobody saved.
+// The folders of unsaved runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

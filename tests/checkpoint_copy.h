@@ -1,4 +1,4 @@
-// A copy of one of the small checkpoints in data/checkpoints, to be broken, trained on, or given away.
+// A copy of one of the random checkpoints, which a test may change.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,14 +15,11 @@
 
 #include "engine/torch_engine.h"
 #include "files/storage/safetensors.h"
+#include "random_checkpoints.h"
 
 namespace attnscope {
 
-inline std::filesystem::path own_checkpoint(const std::string& name) {
-  return std::filesystem::path(ATTNSCOPE_TEST_DATA) / "checkpoints" / name;
-}
-
-// What is said when the folder is opened; empty: it opens.
+// The error message when the folder is opened; empty: it opens.
 inline std::string opening_complaint(const std::filesystem::path& folder) {
   try {
     TorchEngine engine;
@@ -42,7 +39,7 @@ class CheckpointCopy {
 
   void copy(const std::string& family) {
     std::filesystem::remove_all(folder);
-    std::filesystem::copy(own_checkpoint(family), folder);
+    std::filesystem::copy(random_checkpoint(family), folder);
     std::filesystem::remove(folder / "expected.json");
   }
 

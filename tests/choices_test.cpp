@@ -1,4 +1,4 @@
-// What a look tells of every choice, entropy, ranks and the logit lens, against the model's own logits.
+// A probe's candidates, entropy, ranks and logit lens, against the model's own logits.
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
@@ -34,7 +34,7 @@ class Choices : public testing::TestWithParam<const char*> {
     ASSERT_GT(snapshot.target_out.size(), 3U);
   }
 
-  // Of every step, T×V: the softmax over what the output matrix makes of the features, T×D.
+  // features: T×D → T×V, the softmax of the logits
   torch::Tensor probabilities(const torch::Tensor& features) {
     return torch::softmax(model->logits(features).to(torch::kFloat64), -1);
   }

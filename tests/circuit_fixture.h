@@ -1,4 +1,4 @@
-// What a study of a circuit would find, without a model behind it.
+// Results of circuit studies, without a model.
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ Circuit fixture_circuit(const std::vector<Slot>& words, int pairs);
 // By an exchange or along a path, every share of the heads that read.
 Sweep fixture_sweep(ContrastSide of, const SweepQuestion& asked, float share);
 
-// Of that sentence and a twin.
+// For this sentence and a contrast sentence.
 CircuitResult fixture_result(const std::string& sentence);
 
-// Of one layer with two heads that read three pieces; "il" is the last of two pieces written.
+// One layer with two heads over three input tokens; "il" is the second of two output tokens.
 AttributionResult fixture_attribution(const AttributionQuestion& question);
 
 }  // namespace attnscope

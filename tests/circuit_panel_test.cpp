@@ -488,7 +488,7 @@ TEST_F(CircuitPanel, AnAnswerIsTakenApartWithoutATwin) {
   ui.frames(3, draw);
   ASSERT_THAT(studies(), SizeIs(2));
   const auto asked = std::get<AttributionQuestion>(studies().back().question);
-  // Of the piece at which the sentence and its twin part.
+  // The token at the first divergence of the two outputs.
   EXPECT_EQ(asked, (AttributionQuestion{snapshot->source_text, 1}));
   EXPECT_TRUE(ui.drew("Decomposing the output"));
   end(fixture_attribution(asked));
@@ -501,7 +501,7 @@ TEST_F(CircuitPanel, AnAnswerIsTakenApartWithoutATwin) {
   EXPECT_THAT(studies(), SizeIs(2));
   const auto numbers = circuit_numbers(scope.views);
   ASSERT_TRUE(numbers);
-  EXPECT_EQ(numbers->rows.front(), "left out");
+  EXPECT_EQ(numbers->rows.front(), "leave-one-out");
   EXPECT_FLOAT_EQ(numbers->matrix.at(0, 1), 3.5F);
   EXPECT_FLOAT_EQ(numbers->matrix.at(3, 1), 0.8F);
 

@@ -26,6 +26,10 @@ expect 2 "attnscope: qwertyuiop: no such command, file or folder" qwertyuiop
 expect 2 "unexpected: one two" train --out "$folder/run" one two
 expect 2 "unexpected: --runn" cost --runn "$folder/run"
 
+expect 2 "unexpected: --foo" train --foo
+expect 2 "did you mean: model.from, model.norm, model.cell" train --out "$folder/run" --set model.foo=3
+expect 2 "did you mean: model.d_model," train --out "$folder/run" --set d_modle=3
+
 # ---- numbers
 expect 2 "--steps: 0 is not a whole number of at least 1" train --out "$folder/run" --steps 0
 expect 2 "--steps: abc is not a whole number of at least 1" train --out "$folder/run" --steps abc
@@ -36,6 +40,23 @@ expect 2 "a picture must end in .png or .svg" screenshot --source a --out "$fold
 expect 1 "$folder/none" translate --run "$folder/none"
 expect 1 "no such file" train --corpus "$folder/none.tsv" --out "$folder/run"
 [ ! -e "$folder/run" ] || { echo "FAILED: a training that failed left its folder"; failures=$((failures + 1)); }
+
+# ---- explain refuses wrong words and indices before it prints anything, and names the allowed ones
+run="$(dirname "$(realpath "$0")")/../assets/english-french"
+expect 2 "--token: 99 is not an index of the output, which has 19 tokens; allowed: 0 to 18" \
+  explain --run "$run" --attribution --token 99
+for option in "--at zebra" "--exchange zebra,street" "--exchange animal" "--score it,zebra"; do
+  # shellcheck disable=SC2086
+  [ -z "$("$program" explain --run "$run" $option 2>"$folder/said")" ] && grep -q "^attnscope: ${option%% *}: " "$folder/said" ||
+    { echo "FAILED: attnscope explain $option"; failures=$((failures + 1)); }
+done
+expect 0 "leave-one-out" explain --run "$run" --attribution
+expect 0 "residual stream before layer 2" explain --run "$run" --at it
+expect 0 "weights on animal and street swapped in layer 2" explain --run "$run" --exchange animal,street
+printf '%s\t%s\n' "The animal didn't cross the street because it was too tired." \
+  "The animal didn't cross the street because it was too wide." >"$folder/pairs.tsv"
+expect 0 "is at least 0.5 nats for the clean sentence and at most −0.5 nats" explain --run "$run" --pairs "$folder/pairs.tsv"
+expect 0 "is at least 0.5 nats for the clean sentence" explain --run "$run" --between il,le
 
 # ---- a folder with the name of a built-in corpus is not used
 mkdir "$folder/copy"
@@ -49,6 +70,10 @@ done
 
 # ---- help and lists
 expect 0 "--set KEY=VALUE ..." train --help
+expect 0 "Continue the lines of stdin with a language model" generate --help
+expect 0 "relative changes per step" tensors --help
+expect 0 "required, except with --lesson" screenshot --help
+expect 2 "--source or --lesson is required" screenshot --out "$folder/a.png"
 expect 0 "model.d_model = 128" fields
 expect 0 '"key":"model.d_model"' fields --json
 expect 0 "bentrevett" presets

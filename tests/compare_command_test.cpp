@@ -41,7 +41,7 @@ class CompareCommands : public testing::Test {
     return options;
   }
 
-  // What it said on stdout.
+  // Returns what the command prints on stdout.
   template <typename Command, typename Options>
   static std::string said(Command command, const Options& options) {
     testing::internal::CaptureStderr();
@@ -81,7 +81,7 @@ TEST_F(CompareCommands, TwoRunsLearnWhatEachWouldAlone) {
   EXPECT_NE(losses_of("both/b"), losses_of("alone"));
 }
 
-// As after kill -9: one side is further than the other.
+// After kill -9, one run may have more steps than the other.
 TEST_F(CompareCommands, OneThatWasCutShortEndsAsIfItNeverWas) {
   said(train, comparing("whole", 8));
   said(train, comparing("cut", 4));
@@ -135,6 +135,36 @@ TEST_F(CompareCommands, WhatTwoRunsDifferInIsSaid) {
   options.comparison = (folder / "both").string();
   options.source = "a b c d";
   EXPECT_THAT(said(compare, options), testing::HasSubstr("Output of A: "));
+}
+
+TEST_F(CompareCommands, TextHasLabelsAndNoDistanceWhereNothingIsCompared) {
+  said(train, training("first", 1));
+  CompareOptions options;
+  options.a = (folder / "first").string();
+  options.source = "a b c d";
+  for (int seed = 2; seed < 40; ++seed) {
+    TrainOptions other = training("other-" + std::to_string(seed), 1);
+    other.seed = seed;
+    said(train, other);
+    const nlohmann::json json = compared("first", "other-" + std::to_string(seed));
+    if (json["outputs"]["shared_tokens"] != 0) continue;
+    // The first query sees only the start token.
+    bool decoder = false;
+    for (const auto& head : json["heads"]) {
+      const bool single_key = head["head"].get<std::string>().starts_with("decoder");
+      EXPECT_EQ(head.contains("why_not"), single_key) << head;
+      decoder = decoder || single_key;
+    }
+    EXPECT_TRUE(decoder);
+    options.b = (folder / ("other-" + std::to_string(seed))).string();
+    const std::string text = said(compare, options);
+    EXPECT_THAT(text, testing::HasSubstr("—  Nothing to compare: queries with the same input have only one key."));
+    EXPECT_THAT(text, testing::HasSubstr("\nNLL, nats/token "));
+    EXPECT_THAT(text, testing::HasSubstr("\nexact match "));
+    EXPECT_THAT(text, testing::Not(testing::ContainsRegex("[a-z]_[a-z]")));
+    return;
+  }
+  FAIL() << "the outputs of all runs begin with the same token";
 }
 
 TEST_F(CompareCommands, ArchitecturesAndTokenizersThatDifferAreComparedAsFarAsTheyCanBe) {

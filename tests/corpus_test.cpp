@@ -224,7 +224,7 @@ bool has_word(std::string text, std::string_view word) {
   return text.find(" " + std::string(word) + " ") != std::string::npos;
 }
 
-// What is said of "it", without its verb and its degree.
+// The part of the sentence about "it", without its verb and its degree.
 std::string facts_about_it(const std::string& sentence) {
   std::string said = sentence.substr(sentence.find(" it ") + 4);
   said = said.substr(0, said.find_first_of(",."));
@@ -802,7 +802,7 @@ TEST_F(TextFiles, AreSplitByCharacters) {
   EXPECT_EQ(corpus.name, "text.txt");
 }
 
-// Whatever the length, no character is cut, lost or read twice.
+// At every length, no character is split, lost or read twice.
 TEST_F(TextFiles, LoseNothingAtTheCut) {
   std::string content;
   for (std::int64_t characters = 2; characters < 60; ++characters) {

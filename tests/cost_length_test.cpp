@@ -1,4 +1,4 @@
-// What layers cost by length, and how models do by length.
+// The cost of layers by length, and the loss of models by length.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What the data flow shows of every box is the model's own: its parameters, what its pass kept, and every matrix made
-// of those before it as the picture says.
+// Every box of the data flow shows the model's own numbers: parameters, recorded activations, and matrices computed
+// from those before them in the picture.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -253,7 +253,7 @@ TEST_P(DataFlowOf, EveryParameterBelongsToOneBoxAndTogetherTheyAreTheModels) {
     const ArchitectureColumn& column = plan.column(decoder);
     for (const ArchitectureBox& box : column.boxes) {
       for (int layer = 0; layer < (box.repeated ? column.layers : 1); ++layer) {
-        // What all layers share, T5's biases, is one box's, and drawn in each; Shaw's vectors are a layer's own.
+        // All layers share T5's biases: they belong to one box and are drawn in each. Shaw's vectors are per layer.
         const bool once = box.box.part == FlowPart::positions && model->config().positions != "shaw";
         if (!once || layer == 0) counted += parameters_of(box, layer, flow.parameters);
       }
@@ -299,7 +299,7 @@ TEST_P(DataFlowOf, EveryMatrixIsMadeOfThoseBeforeItAsItSays) {
   }
 }
 
-// What stands on the arrows is what goes along them.
+// The shapes on the arrows are those of the matrices that they carry.
 TEST_P(DataFlowOf, TheShapesOnTheArrowsAreThoseOfTheLastMatrices) {
   for (const FlowBox& box : boxes()) {
     const Snapshot snapshot = inspect(FlowWanted{.box = box});

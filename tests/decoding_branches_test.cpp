@@ -22,7 +22,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// What a model would show that wrote these ids, of which the first `given` were given, each with probability ½.
+// A snapshot of a model that generated these ids, the first `given` of them forced, each with probability ½.
 std::shared_ptr<Snapshot> output(const std::vector<int>& ids, std::size_t given, std::int64_t step = 100) {
   auto made = fixture_snapshot({4, static_cast<int>(ids.size()), 2, 4});
   for (std::size_t i = 0; i < ids.size(); ++i) {

@@ -31,7 +31,7 @@ std::vector<float> made_logits() {
   return logits;
 }
 
-// As the probe makes it: ten candidates, and what was given.
+// Like a probe's: ten candidates and the forced token.
 DecodingStep step_of(const std::vector<float>& logits, const SamplingOptions& sampling, int given = -1) {
   const NextProbabilities plain = next_probabilities(logits, {});
   const NextProbabilities next = next_probabilities(logits, sampling);
@@ -187,7 +187,7 @@ TEST_F(DecodingSteps, WhatCutACandidateIsNamed) {
   EXPECT_EQ(cut({1, 5, 1e-9, 1}, 4), "top-p");
   EXPECT_EQ(cut({1, 5, 1e-9, 1}, 5), "top-k");
   EXPECT_EQ(cut({0, 0, 1, 1}, 1), "");  // nothing was left to cut
-  // What was given stands last, whatever its rank.
+  // A forced token is listed last, whatever its rank.
   EXPECT_EQ(cut({1, 3, 1, 1}, 10, 7), "top-k");
   EXPECT_EQ(cut({1, 20, 1e-9, 1}, 10, 7), "top-k or top-p");
   EXPECT_EQ(cut({1, 0, 0.5, 1}, 10, 7), "top-p");

@@ -8,7 +8,7 @@ namespace {
 constexpr int eos = 3;
 constexpr double alpha = 0.6;
 
-// What one live hypothesis may go on with, the best first.
+// Continuations of one live hypothesis, the best first.
 std::vector<BeamNode> proposals(const std::vector<BeamNode>& tree, int parent, int rank, int step,
                                 const DecodingsSize& size) {
   std::vector<BeamNode> nodes;

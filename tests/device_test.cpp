@@ -1,4 +1,4 @@
-// What a GPU computes is what the CPU computes. Skipped where there is no GPU.
+// A GPU computes the same as the CPU. Skipped without a GPU.
 #include <gmock/gmock.h>
 #include <torch/cuda.h>
 #include <torch/torch.h>
@@ -65,7 +65,7 @@ TEST_F(Device, InBfloat16EveryArchitectureHasNearlyTheSameGradient) {
     const auto expected = gradients_of_small_batch(*there);
     const kernels::PrecisionScope scope(kernels::Precision::bfloat16, torch::kCUDA);
     const auto found = gradients_of_small_batch(*there);
-    // Of all together: a ReLU whose input is almost 0 may open, and turns its own few alone.
+    // All gradients together: rounding may open a ReLU whose input is almost 0, which changes a few of them.
     double apart = 0, length = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       apart += (found[i] - expected[i]).square().sum().item<double>();

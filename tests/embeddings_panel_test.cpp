@@ -223,7 +223,7 @@ TEST_F(EmbeddingsPanel, SensesAreLayersWithTheirSeparation) {
   EXPECT_TRUE(ui.drew("no sentence"));
 }
 
-// Where nothing is added to embeddings, a word is the same in every sentence before the first layer.
+// Without positions added to the embeddings, a word has the same vector in every sentence before the first layer.
 TEST_F(EmbeddingsPanel, OfOneVectorNoShareOfVarianceIsNamed) {
   view.mode = EmbeddingsMode::senses;
   view.senses.word = "bank";

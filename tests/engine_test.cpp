@@ -102,7 +102,7 @@ TEST(Checkpoints, ComeByTimeWithinAFiftiethOfIt) {
   EXPECT_FALSE(pacing.due(at(301s), 60s));
 }
 
-// What an update measured does not wait for the next checkpoint.
+// Metrics are written at every step, not only with the next checkpoint.
 TEST_F(RunOnDisk, CurvesAreWrittenBetweenCheckpoints) {
   Config config = tiny_config();
   config.training.checkpoint_interval = 1'000'000;
@@ -207,7 +207,7 @@ TEST_F(RunOnDisk, CheckpointsFollowAtTheirInterval) {
   EXPECT_EQ(again.open_run(folder.string(), {}).step, 4);
 }
 
-// What a crash leaves behind between the metrics' last line and the weights of its step.
+// A crash can leave metrics of later steps than the weights.
 TEST_F(RunOnDisk, MetricsBeyondTheWeightsAreForgotten) {
   const auto expected = saved_after(5);
   std::vector<MetricPoint> lost(2);

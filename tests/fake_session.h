@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 inline constexpr auto patience = std::chrono::seconds(20);  // only ever spent by a test that fails
 
-// What the fake engine does, set before the session starts, and what it has done. Lists are guarded by the mutex.
+// The behavior of the fake engine, set before the session starts, and a record of its calls. The mutex guards lists.
 struct Script {
   std::function<void(std::int64_t step, const YieldCallback&)> on_step = [](std::int64_t, const YieldCallback& yield) {
     yield();
@@ -65,7 +65,7 @@ struct Script {
     return static_cast<std::size_t>(std::count(all.begin(), all.end(), what));
   }
 
-  // Blocks a fake engine until the test opens the gate; with a breath, breathing all the while.
+  // Blocks a fake engine until the test opens the gate, calling `yield` while it waits.
   void wait_at_gate(const YieldCallback& yield = {}) {
     at_gate = true;
     while (!gate) {

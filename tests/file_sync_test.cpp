@@ -1,4 +1,4 @@
-// What a crash cannot take: bytes are on the disk before they take the old file's place, and the place after them.
+// A crash loses nothing: a file's bytes are on the disk before it replaces the old file, and then the folder is synced.
 #include <gmock/gmock.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -31,7 +31,7 @@ TEST_P(FineTuningOf, BeginsWithItsWeightsAndLearns) {
   EXPECT_GT(opened.train_pairs, 0);
   EXPECT_LT((logits(engine) - own).abs().max().item<double>(), 1e-5);
 
-  // What is saved before the first update says the same, and where it came from.
+  // A run that is saved before the first step gives the same logits and names its origin.
   const std::string saved = (folder / GetParam()).string();
   engine.save_run(saved);
   TorchEngine again;

@@ -1,4 +1,4 @@
-// What a snapshot holds for the data-flow workspace, without a model behind it.
+// The data-flow part of a snapshot, without a model.
 #pragma once
 
 #include "messages/batch_inspection.h"

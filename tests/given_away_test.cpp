@@ -1,4 +1,4 @@
-// What other programs are given: folders as HuggingFace's, TorchScript modules and ONNX models, each read back.
+// Exports: Hugging Face folders, TorchScript modules and ONNX models, each read back.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <torch/script.h>
@@ -79,7 +79,7 @@ TEST_F(GivenAway, EveryFamilyOpensAgainAndSaysTheSame) {
   for (const char* family : {"marian", "t5", "t5-v1_1", "gpt2", "llama", "smollm"}) {
     SCOPED_TRACE(family);
     TorchEngine engine, again;
-    engine.open_run(own_checkpoint(family).string(), {});
+    engine.open_run(random_checkpoint(family).string(), {});
     export_checkpoint(given(engine), out);
     again.open_run(out.string(), {});
     EXPECT_LT(apart(engine, again), 1e-5);
@@ -140,7 +140,7 @@ TEST_F(GivenAway, NobodysFileIsReplaced) {
   fs::create_directories(out);
   std::ofstream(out / "mine.txt") << "mine";
   TorchEngine engine;
-  engine.open_run(own_checkpoint("marian").string(), {});
+  engine.open_run(random_checkpoint("marian").string(), {});
   EXPECT_THROW(export_checkpoint(given(engine), out), FileError);
   EXPECT_THROW(export_torchscript(given(engine), out), FileError);
   EXPECT_THROW(export_onnx(given(engine), out), FileError);
@@ -206,7 +206,7 @@ TEST_F(GivenAway, AProgramIsMadeOfCheckpointsToo) {
   for (const char* family : {"marian", "t5", "t5-v1_1", "gpt2", "llama", "smollm"}) {
     SCOPED_TRACE(family);
     TorchEngine engine;
-    engine.open_run(own_checkpoint(family).string(), {});
+    engine.open_run(random_checkpoint(family).string(), {});
     const torch::Tensor target = ids({5, 6, 4, 7});
     const torch::Tensor source = engine.config().model.has_encoder() ? ids({7, 4, 9, 6, 8}) : torch::Tensor();
     const torch::Tensor want = logits(engine.model(), source, target);

@@ -124,7 +124,7 @@ TEST_F(GlTexturesTest, WhatIsNotAskedForIsForgotten) {
   EXPECT_EQ(fills, 3);
 }
 
-// Of a screen's pixels that have their middles on the edges of the picture.
+// A screen whose pixel centers lie on the edges of the picture.
 TEST_F(GlTexturesTest, NoNeighbourShowsAtAnEdge) {
   TexturePart middle;
   for (std::uint64_t key = 0; key < 64; ++key) {

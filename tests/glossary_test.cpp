@@ -116,7 +116,7 @@ TEST_F(GlossaryWindow, F1OpensItAndATermShowsWhereItIs) {
   EXPECT_FALSE(ui.drew("1609.08144"));
 }
 
-// Of all triangles of the last frame that lie on the screen, in square pixels.
+// The area of all triangles of the last frame that lie on the screen, in square pixels.
 double drawn_area() {
   const ImDrawData& data = *ImGui::GetDrawData();
   double area = 0;

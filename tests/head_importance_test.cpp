@@ -1,4 +1,4 @@
-// What a model loses without each head, against models that say so by themselves.
+// The loss without each head, against the same models evaluated with the head ablated.
 #include <gmock/gmock.h>
 
 #include "inspect/evaluation/head_importance.h"
@@ -132,7 +132,7 @@ TEST(HeadImportance, OverTheTrainingIsThatOfEveryRecordedStep) {
   EXPECT_TRUE(std::ranges::is_sorted(steps));
   EXPECT_TRUE(std::ranges::includes(steps, recorded));
   EXPECT_EQ(steps.back(), 6);
-  // Where a few batches are all there are, the last is what is measured of the present weights.
+  // With so few batches, the last measurement of the present weights uses all of them.
   ASSERT_LE(validation_batches(engine.model(), *engine.dataset(), 8).size(), 4U);
   const HeadsResult present = inspection_of(engine);
   ASSERT_THAT(history.points.back().inspection.heads, SizeIs(present.heads.size()));

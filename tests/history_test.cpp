@@ -46,7 +46,7 @@ std::vector<Token> tokens(int count, int first_id) {
   return made;
 }
 
-// As many candidates as the step's number leaves: the counts differ.
+// The number of candidates depends on the step, so that the counts differ.
 std::vector<DecodingStep> decoding(int count) {
   std::vector<DecodingStep> made;
   for (int i = 0; i < count; ++i) {
@@ -346,7 +346,7 @@ class HistoryFile : public testing::Test {
     return reason;
   }
 
-  // As above, for an edit of the JSON.
+  // The same for an edit of the JSON.
   template <typename Edit>
   std::string refusal_of_json(const Edit& edit) {
     return refusal([&](Safetensors& contents) {
@@ -356,7 +356,7 @@ class HistoryFile : public testing::Test {
     });
   }
 
-  // As above, for an edit of one tensor.
+  // The same for an edit of one tensor.
   template <typename Edit>
   std::string refusal_of_tensor(const std::string& name, const Edit& edit) {
     return refusal([&](Safetensors& contents) {

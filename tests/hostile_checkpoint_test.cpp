@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using testing::HasSubstr;
 
-// What is peculiar to a family: how it calls things, which files its tokenizer has, and what else can be wrong.
+// One family: its names of fields and tensors, its tokenizer's files, and its own errors.
 struct Family {
   const char* name;
   const char *width, *layers, *heads, *end;  // fields

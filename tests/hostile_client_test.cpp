@@ -1,4 +1,4 @@
-// What anybody may ask from elsewhere, of an engine that trains: it is answered, or refused with an exception.
+// Requests of any client to an engine that trains: answered, or refused with an exception.
 #include <gtest/gtest.h>
 
 #include <exception>

@@ -1,4 +1,4 @@
-// What is typed and clicked between two slow frames arrives whole, in its order, and where it was meant.
+// Input between two slow frames arrives complete, in order and at its position.
 #include <gtest/gtest.h>
 
 #include <string>

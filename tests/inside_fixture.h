@@ -1,4 +1,4 @@
-// What a snapshot holds only when it is asked for: one head's numbers, the sublayers' flow, a look with changes.
+// Parts of a snapshot that exist only on request: one head's numbers, the sublayers' flow, a pass with interventions.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace attnscope {
 // A head of four, d_k = 8, whose numbers agree with one another; with what the positions of the snapshot's model add.
 void add_inside(Snapshot& snapshot, const HeadPlace& place);
 
-// Of every layer that the snapshot has, d_ff = 32; half of the units are active.
+// For every layer of the snapshot, with d_ff = 32; half of the units are active.
 void add_flow(Snapshot& snapshot);
 
 // The same question to a changed model, which writes another last word; `untouched` is the snapshot as it was.

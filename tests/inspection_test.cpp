@@ -1,4 +1,4 @@
-// What a look inside a pass keeps agrees with the pass, and what it changes is what would change.
+// Recorded activations agree with the forward pass, and interventions change what they should.
 #include "model/inspection.h"
 
 #include <gmock/gmock.h>

@@ -323,7 +323,7 @@ TEST(Products, AreNotLeftToABlasThatDoesNotKnowTheProcessor) {
 
 volatile std::sig_atomic_t signals_come = 0;
 
-// What a handler's frame was laid over, a product went on with: it wrote anywhere, and the process ended later.
+// A signal handler's frame once overwrote memory that a product still used, and the process crashed later.
 TEST_P(Kernels, ProductsAreTheSameWhileSignalsCome) {
   const torch::Tensor a = torch::randn({700, 128}), b = torch::randn({256, 128});
   const auto product = [&] {
@@ -429,7 +429,7 @@ TEST_P(Kernels, InBfloat16EveryArchitectureHasNearlyTheSameGradient) {
     const auto exact = gradients_of(*model, false);
     for (const bool composed : {false, true}) {
       const auto rounded = gradients_of(*model, composed, kernels::Precision::bfloat16);
-      // Of all together: a ReLU whose input is almost 0 may open, and turns its own few alone.
+      // All gradients together: rounding may open a ReLU whose input is almost 0, which changes a few of them.
       double apart = 0, length = 0;
       for (std::size_t i = 0; i < exact.size(); ++i) {
         apart += (rounded[i] - exact[i]).square().sum().item<double>();
@@ -486,7 +486,7 @@ TEST_P(Kernels, PaddingIsComputedWhereItIsLookedAtAndInTrainingIsNot) {
   EXPECT_EQ(features(), (Sizes{4, 7, d_model}));
 }
 
-// What the drawn masks of the first sequence of a batch show (model/dropout_places.h) is what it was trained with.
+// The dropout masks shown for the first sequence of a batch (model/dropout_places.h) are those it was trained with.
 TEST_P(Kernels, TheFirstSequenceOfABatchDropsTheSameWithItsPaddingAndWithout) {
   ModelConfig config = small_config();
   config.dropout = 0.4;
@@ -568,7 +568,7 @@ std::string name_of(const testing::TestParamInfo<Level>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Levels, Kernels, testing::ValuesIn(kernels::levels()), name_of);
 
-// ---- breathing
+// ---- yielding
 
 TEST(Yielding, StaysAtABreathWhileItIsToBeQuiet) {
   std::atomic<int> yields = 0;

@@ -99,7 +99,7 @@ class LessonsOnTheShippedRun : public testing::Test {
     }
   }
 
-  // What the reader is asked to do, by the page's own button.
+  // Performs all steps with the page's own button.
   void do_all_steps() {
     try_all_steps();
     EXPECT_EQ(next_step(scope), lesson().steps.size()) << lesson().name;
@@ -249,7 +249,7 @@ TEST_F(LessonsOnTheShippedRun, TheReadersStateIsGivenBack) {
   EXPECT_EQ(scope.complete.snapshot->output_text, output);
 }
 
-// Where nothing was trained, the next lesson does not take the last one's run for its own.
+// Without training, the next lesson does not continue the run of the last one.
 TEST_F(LessonsOnTheShippedRun, EachThatTrainsHasARunOfItsOwn) {
   for (std::size_t i = 0; i < scope.facts.lessons.size(); ++i) {
     if (!scope.facts.lessons[i].run) continue;

@@ -25,7 +25,7 @@
 namespace attnscope {
 namespace {
 
-// What becomes of the calls that change something on the disk: none are harmed until it is armed.
+// Makes calls that change the disk fail; none fails until it is armed.
 struct Fault {
   enum class Kind { none, kill_before, kill_after, fail_once, fail_from_there_on };
   Kind kind = Kind::none;
@@ -34,8 +34,8 @@ struct Fault {
 };
 Fault fault;
 
-// Whether the call that is made now fails; ends the process, if that is its fate, before the call or, by the guard's
-// end, after it.
+// Decides whether the present call fails. If the process is to end, it ends before the call, or after it, when the
+// guard's scope ends.
 class Call {
  public:
   Call() {
@@ -306,7 +306,7 @@ TEST_F(LockedRunTest, WhateverFailsOneGenerationIsWholeAndTheNextSaveSucceeds) {
         ++failures;
         EXPECT_THAT(message, AllOf(HasSubstr(run().string()), HasSubstr(std::strerror(error))));
       }
-      // What it would be if the process ended now.
+      // The run as it would be if the process ended now.
       copy_run();
       LockedRun{copy()};
       ASSERT_THAT(contents_of(copy()), AnyOf(Eq(generation(2)), Eq(generation(3))));

@@ -4,12 +4,16 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "manual/manual.h"
+#include "shell/actions.h"
+#include "source_literals.h"
 #include "ui_harness.h"
+#include "workspaces/workspaces.h"
 
 namespace attnscope {
 namespace {
@@ -113,6 +117,109 @@ TEST(Manual, LinksLeadToPagesHeadingsAndFiles) {
                                       }))
           << pages[i].name << ": " << link;
     }
+}
+
+// The bold texts of a page. Bold is what can be pressed or read in the window: keys, menus, buttons, tabs, views.
+std::set<std::string> names_in(const ManualPage& page) {
+  std::set<std::string> names;
+  const auto add = [&](const MarkdownLine& line) {
+    for (const MarkdownSpan& span : line)
+      if (span.bold && !span.code) names.insert(span.text);
+  };
+  for (const MarkdownBlock& block : page.blocks) {
+    if (block.kind == Kind::heading) continue;
+    add(block.line);
+    for (const auto& row : block.rows)
+      for (const MarkdownLine& cell : row) add(cell);
+  }
+  return names;
+}
+
+// A key, a mouse button, or a control that is drawn without text.
+bool is_key(const std::string& name) {
+  static const std::regex key(
+      "((Ctrl|Shift)\\+)*(F[0-9]+|[0-9A-Z]|\\+|\u2212|\u2190|\u2191|\u2192|\u2193|Home|End|Enter|Space|Esc|Tab|"
+      "Page Up|Page Down)|Shift|Right-click|\u25BC");
+  return std::regex_match(name, key);
+}
+
+// All texts in the sources of the window and of the tables that it shows; a text may have parts that are filled in.
+class WindowTexts {
+ public:
+  WindowTexts() {
+    for (const char* folder : {"ui", "core"})
+      for (const SourceFile& file : source_files(std::filesystem::path(ATTNSCOPE_SOURCES) / folder))
+        for (const SourceLiteral& literal : file.literals) add(literal.text.substr(0, literal.text.find("##")));
+  }
+
+  bool has(const std::string& name) const {
+    return texts_.contains(name) ||
+           std::ranges::any_of(patterns_, [&](const std::regex& pattern) { return std::regex_match(name, pattern); });
+  }
+
+ private:
+  void add(const std::string& text) {
+    texts_.insert(text);
+    // "Change {} to {}": at least two words are fixed.
+    static const std::regex filled("\\{[^}]*\\}"), special("[.*+?()|^$\\[\\]\\\\]"), words("[A-Z][a-z]+ .*[a-z]+.*");
+    if (text.size() > 60 || text.find('{') == std::string::npos || !std::regex_match(text, words)) return;
+    patterns_.emplace_back(std::regex_replace(std::regex_replace(text, special, "\\$&"), filled, ".+"));
+  }
+
+  std::set<std::string> texts_;
+  std::vector<std::regex> patterns_;
+};
+
+// "File → Open run…" names an action of this menu, "Attention → Model" a view of this workspace. Returns what is wrong.
+std::string wrong_path(const std::string& first, const std::string& second) {
+  for (const auto& [menu, title] : menus) {
+    if (first != title) continue;
+    const bool listed = std::ranges::any_of(actions(), [&](const Action& action) {
+      return action.place.menu == menu && action.title(AppState()) == second;
+    });
+    return listed ? "" : "the menu " + first + " has no entry " + second;
+  }
+  for (const Workspace& workspace : workspaces()) {
+    if (first != workspace.title) continue;
+    const std::span<const WorkspaceView> views = workspace.views ? workspace.views() : std::span<const WorkspaceView>();
+    const bool shown = std::ranges::any_of(views, [&](const WorkspaceView& view) { return second == view.title; });
+    return shown ? "" : "the workspace " + first + " has no view " + second;
+  }
+  return "there is no menu or workspace " + first;
+}
+
+std::string wrong_name(const WindowTexts& texts, const std::string& name) {
+  if (is_key(name) || texts.has(name)) return "";
+  const std::string arrow = " \u2192 ";
+  const std::size_t at = name.find(arrow);
+  if (at != std::string::npos) return wrong_path(name.substr(0, at), name.substr(at + arrow.size()));
+  return "no such text in the window";
+}
+
+TEST(Manual, NamesWhatTheWindowShows) {
+  const WindowTexts texts;
+  int names = 0;
+  for (const ManualPage& page : all_pages())
+    for (const std::string& name : names_in(page)) {
+      EXPECT_EQ(wrong_name(texts, name), "") << page.name << ".md: " << name;
+      ++names;
+    }
+  EXPECT_GE(names, 150);
+  for (const char* wrong : {"Help \u2192 Manaul", "Hepl \u2192 Manual", "Attention \u2192 Inside no head", "Reset all"})
+    EXPECT_NE(wrong_name(texts, wrong), "") << wrong;
+}
+
+TEST(Manual, PicturesExist) {
+  static const std::regex picture("!\\[[^\\]]*\\]\\(([^)]*)\\)");
+  std::vector<std::filesystem::path> files = {ATTNSCOPE_SOURCES "/README.md"};
+  for (const auto& entry : std::filesystem::directory_iterator(manual_folder)) files.push_back(entry.path());
+  int pictures = 0;
+  for (const std::filesystem::path& file : files) {
+    const std::string text = text_of(file);
+    for (std::sregex_iterator it(text.begin(), text.end(), picture), end; it != end; ++it, ++pictures)
+      EXPECT_TRUE(std::filesystem::exists(file.parent_path() / (*it)[1].str())) << file << ": " << (*it)[1];
+  }
+  EXPECT_GE(pictures, 10);
 }
 
 TEST(Manual, IndexLeadsToEveryPage) {

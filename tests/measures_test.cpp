@@ -1,4 +1,4 @@
-// What is measured of attention and of translations.
+// Measures of attention and of translations.
 #include <gmock/gmock.h>
 
 #include <cmath>

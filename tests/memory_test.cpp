@@ -17,8 +17,8 @@
 
 namespace {
 
-// What is small is not what runs out. A list may be larger than a tensor before it counts: nlohmann's json makes lists
-// of its parts while it is destroyed, and could not bear it.
+// Small allocations never fail. Lists may be larger than tensors before they count: nlohmann's json allocates lists in
+// its destructor, where it could not handle an error.
 constexpr std::size_t smallest_tensor = 512;
 constexpr std::size_t smallest_list = 4096;
 

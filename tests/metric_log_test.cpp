@@ -1,4 +1,4 @@
-// What was measured of a run, kept in little memory: it comes out as it went in.
+// A run's metrics in little memory: they are read back as they were added.
 #include "engine/metric_log.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAreArray;
 using testing::IsEmpty;
 
-// What float32 holds exactly; of every third update one metric less, of every seventh one more.
+// Values that are exact in float32; every third step has one metric less, every seventh one more.
 std::vector<MetricPoint> measured(std::int64_t updates) {
   std::vector<MetricPoint> points;
   for (std::int64_t step = 1; step <= updates; ++step) {

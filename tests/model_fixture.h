@@ -1,4 +1,4 @@
-// What the tests of the models share: small models whose every weight matters, ids, comparisons.
+// Shared by the model tests: small models in which every weight matters, ids, comparisons.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What a model is made of: its parameters, their names and initial values, and dropout.
+// A model's parameters, their names and initial values, and dropout.
 #include <cmath>
 
 #include "model_fixture.h"
@@ -104,7 +104,7 @@ TEST(Model, RecurrentNetworksBeginWithVarianceOne) {
   EXPECT_NEAR(parameters["embedding.weight"].std().item<double>(), std::sqrt(1.0 / 128), 0.002);
 }
 
-// What is added to the embeddings: the parameter itself, or × √D beside embeddings of variance 1.
+// Learned positions are added as they are, or × √D to embeddings of variance 1.
 TEST(Model, LearnedPositionsAreAddedAtTheScaleTheyBeganWith) {
   for (const auto& [initialization, scale] : {std::pair("xavier", 1.0), std::pair("unit", std::sqrt(128.0))}) {
     const Model model = seeded_model(starting(initialization));

@@ -220,7 +220,7 @@ class Monkey {
     return "";
   }
 
-  // What is taken back and done again is as it was. Runs come and go in their own time, and are left out.
+  // Undo and redo restore the state. Runs are left out, because they open and close asynchronously.
   std::string complaint_about_undo() {
     const UndoHistory& history = scope.undo;
     if (!can_undo(scope) || history.past.back().run != scope.run.run || !history.present) return "";
@@ -264,7 +264,7 @@ class Monkey {
   std::unique_ptr<Session> session;
 };
 
-// What somebody new says to these events; empty: all is well.
+// Replays the events in a new window and returns the error; empty: none.
 std::string complaint_about(const std::vector<Event>& events) {
   Monkey monkey;
   std::int64_t count = 0;

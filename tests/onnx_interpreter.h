@@ -19,10 +19,10 @@ class OnnxModel {
 
   const std::vector<std::string>& inputs() const { return inputs_; }
   const std::map<std::string, torch::Tensor>& initializers() const { return initializers_; }
-  // What each node does, in their order.
+  // The operator of each node, in order.
   std::vector<std::string> operators() const;
 
-  // Of inputs by their names.
+  // values: the inputs by name
   torch::Tensor logits(std::map<std::string, torch::Tensor> values) const;
 
  private:

@@ -1,4 +1,4 @@
-// What every command that looks at a run says of it when it opens: what is missing, and where it is.
+// Messages of every command that opens a run: what is missing, and where it is.
 #include <gmock/gmock.h>
 #include <unistd.h>
 

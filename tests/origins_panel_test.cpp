@@ -1,4 +1,4 @@
-// Where attention came from: points that are dragged, weights that are learned, scores that are divided.
+// Origins: dragging points, learning weights, dividing scores.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is not the plain model: said in every workspace, taken back one by one or all at once.
+// Differences from the unmodified model: shown in every workspace, undone one by one or all at once.
 #include <gtest/gtest.h>
 
 #include <array>

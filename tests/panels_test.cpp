@@ -259,7 +259,7 @@ class Architectures : public Panels {
     return model;
   }
 
-  // Whatever keys a workspace hears, and a mouse over all of it.
+  // Presses every key of a workspace and moves the mouse over all of it.
   void use() {
     for (const Key key : {Key::down, Key::right, Key::up, Key::up, Key::left, Key::page_down, Key::end, Key::home,
                           Key::enter, Key::page_up}) {

@@ -102,7 +102,7 @@ TEST_F(PictureClipboard, WhatIsMissingIsNamed) {
   }
 }
 
-// What runs on by itself leaves no remains, and another's end can still be waited for.
+// A process that runs on by itself leaves no zombie, and the end of another can still be awaited.
 TEST_F(PictureClipboard, WhatRunsOnDoesNotKeepOthersFromBeingWaitedFor) {
   install("xclip");
   copy_picture(picture());

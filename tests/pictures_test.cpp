@@ -263,7 +263,7 @@ Pixels from_png(const std::string& bytes) {
   return pixels;
 }
 
-// As rsvg-convert draws it; nothing when it cannot.
+// Rendered by rsvg-convert; nothing if it cannot.
 Pixels rendered(const std::string& svg) {
   const std::string stem = testing::TempDir() + "attnscope_picture_" + std::to_string(std::rand());
   std::ofstream(stem + ".svg") << svg;

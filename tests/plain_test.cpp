@@ -126,7 +126,7 @@ TEST(Config, UnknownFieldNamesTheNearest) {
       ThrowsMessage<ConfigError>(AllOf(HasSubstr("training.d_model"), HasSubstr("did you mean: model.d_model"))));
   EXPECT_THAT([] { config_field("steps"); }, ThrowsMessage<ConfigError>(HasSubstr("training.steps")));
   EXPECT_THAT([] { config_field("corpus.file"); },
-              ThrowsMessage<ConfigError>(HasSubstr("corpus.source, corpus.target, corpus.seed")));
+              ThrowsMessage<ConfigError>(HasSubstr("did you mean: corpus.seed, corpus.source, corpus.target")));
 }
 
 TEST(Config, CheckFindsHeadsThatDoNotDivide) {
@@ -504,7 +504,7 @@ TEST(Curves, ThinnedBearsOddWindowsAndValues) {
 
 // ---- memory
 
-// What the system had to give, and empty, while the work was done; pages.
+// Pages that the system provided during the work and that are empty afterwards.
 std::int64_t pages_taken(const std::function<void()>& work) {
   rusage before{}, after{};
   ::getrusage(RUSAGE_SELF, &before);

@@ -161,7 +161,7 @@ TEST(Rope, DotProductsDependOnDistanceAlone) {
 
 constexpr std::int64_t num_heads = 4, d = 4, d_model = num_heads * d, length = 24, max_distance = 3;
 
-// What a scheme tells one attention.
+// A bias or vector that a scheme adds in one attention.
 struct LoggedEvent {
   std::function<double(std::int64_t head, std::int64_t key_minus_query)> bias = [](auto, auto) { return 0.0; };
   bool rotates = false;

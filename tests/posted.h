@@ -1,4 +1,4 @@
-// What the window has ordered of the worker so far.
+// The commands that the window has posted to the worker so far.
 #pragma once
 
 #include <variant>

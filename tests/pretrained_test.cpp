@@ -1,5 +1,5 @@
-// Other programs' checkpoints against an independent implementation: small ones of every family, which
-// data/checkpoints/make.py wrote with what it expects of them, and those of a folder that ATTNSCOPE_CHECKPOINTS names.
+// Other programs' checkpoints against the expected.json of an independent implementation: small random ones of every
+// family, and those of a folder that ATTNSCOPE_CHECKPOINTS names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -143,7 +143,7 @@ class Checked {
     EXPECT_EQ(found.finished, entry.at("greedy").at("ended").get<bool>());
   }
 
-  // As a look inside keeps it.
+  // Compared with recorded attention weights.
   void check_attention(const Json& entry) {
     const std::vector<int> inputs = entry.at(language_model() ? "run_ids" : "decoder_ids");
     Inspection record;
@@ -183,7 +183,7 @@ void check_folder(const fs::path& folder) {
 class Pretrained : public testing::TestWithParam<const char*> {};
 
 TEST_P(Pretrained, SaysWhatTheIndependentImplementationSays) {
-  check_folder(own_checkpoint(GetParam()));
+  check_folder(random_checkpoint(GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Pretrained, testing::Values("marian", "llama", "gpt2", "t5", "t5-v1_1", "smollm"));
@@ -208,7 +208,7 @@ class BrokenFolder : public testing::Test, public CheckpointCopy {
  protected:
   BrokenFolder() : CheckpointCopy("marian") {}
 
-  // Of the same length, so that the header stays whole.
+  // The replacement must have the same length, so that the header stays valid.
   void replace_in(const std::string& name, const std::string& old, const std::string& made) {
     std::string bytes = text(name);
     ASSERT_NE(bytes.find(old), std::string::npos);
@@ -306,7 +306,7 @@ TEST_F(BrokenFolder, NamesTheTensor) {
   EXPECT_THAT(complaint(), HasSubstr("tensor model.encoder.layers.0.fc1.weight has shape [24, 16], the configuration "
                                      "asks for [16, 16]"));
   copy("marian");
-  replace_in("model.safetensors", "\"dtype\": \"F16\"", "\"dtype\": \"I16\"");
+  replace_in("model.safetensors", "\"dtype\":\"F16\"", "\"dtype\":\"I16\"");
   EXPECT_THAT(complaint(), HasSubstr("contains I16, not floating-point numbers"));
 }
 
@@ -351,7 +351,7 @@ TEST_F(BrokenFolder, IsNeverWrittenOver) {
   EXPECT_THROW(engine.go_on_with(folder.string(), {}), FileError);
 }
 
-// What is saved of it opens as a run of attnscope's and says the same.
+// A saved checkpoint opens as a run of attnscope and gives the same outputs.
 TEST_F(BrokenFolder, IsSavedAsARun) {
   for (const char* family : {"marian", "llama"}) {
     copy(family);

@@ -1,4 +1,4 @@
-// What a look inside a model brings, for every architecture.
+// Probes of every architecture.
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
@@ -134,7 +134,7 @@ Snapshot steered(SequenceModel& model, const Probe& probe) {
   return latest;
 }
 
-// What was written after what was typed.
+// The ids that were generated after the prompt.
 std::vector<int> output_of(const Snapshot& snapshot) {
   std::vector<int> ids = ids_of(snapshot.target_out);
   ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(snapshot.forced - snapshot.prefix));

@@ -48,7 +48,7 @@ struct Wire {
     }
   }
   const std::string& one(int field) const { return fields.find(field)->second; }
-  // Of a repeated field, in its order.
+  // All values of a repeated field, in order.
   std::vector<std::string> all(int field) const {
     std::vector<std::string> values;
     for (auto [at, end] = fields.equal_range(field); at != end; ++at) values.push_back(at->second);

@@ -345,7 +345,7 @@ Learned learned(const Config& config, const std::shared_ptr<Dataset>& dataset, M
 
 class RanksLearning : public RanksTogether {
  protected:
-  // What each of `size` ranks has learned; those after the first begin with other weights of their own.
+  // The weights after training with `size` ranks; all except the first start with other weights.
   std::vector<Learned> by_ranks(const Config& config, const std::shared_ptr<Dataset>& dataset, int size) {
     std::vector<Model> models;
     for (int rank = 0; rank < size; ++rank) models.push_back(seeded_model(config.model, 7 + rank));

@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-// What a listener knows of a run.
+// The state that a viewer reconstructs from events.
 struct KnownRun {
   std::string name;
   std::vector<std::int64_t> steps;

@@ -96,7 +96,7 @@ TEST_P(RecurrentRuns, EverythingPutInIsTheOtherRun) {
   }
 }
 
-// Whatever was read, the decoder goes on as after the other sentence when it has that one's states and saw what it saw.
+// With the states and inputs of the other sentence, the decoder continues as for that sentence, whatever was encoded.
 TEST_P(RecurrentRuns, TheDecodersStatesAndWhatItSawAreTheOtherRun) {
   const Model model = wild_model(small(GetParam()));
   const ContrastRuns runs(*model, tokenizer(), cat_or_dog);

@@ -1,4 +1,4 @@
-// What is on the screen as a small file: kept and brought back, and whatever else such a file may hold; handouts.
+// Saved views: written and restored, also from files with other content; handouts.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -106,7 +106,7 @@ class ViewWindow : public testing::Test {
     }
   }
 
-  // As the worker would.
+  // Does what the worker would do.
   void open(const std::string& folder) {
     run.folder = folder;
     ++run.run;

@@ -1,4 +1,4 @@
-// What the commands print with --json, held to the schema that documents it: assets/schemas/output.schema.json.
+// The --json output of the commands, against the schema that documents it: assets/schemas/output.schema.json.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ class Schema {
  public:
   explicit Schema(Json schema) : definitions_(std::move(schema.at("$defs"))) {}
 
-  // Where and why the value is not what the definition says; empty: it is.
+  // Names the position and reason of a mismatch between the value and the definition; empty: none.
   std::string misfit(const Json& value, const std::string& name) const {
     return misfit(value, definitions_.at(name), name);
   }

@@ -54,7 +54,7 @@ AppState animal_scope() {
   return scope;
 }
 
-// What the letters' exact shapes depend on.
+// Versions of everything that determines the shapes of letters.
 std::string made_with() {
   FT_Library library = nullptr;
   FT_Init_FreeType(&library);
@@ -156,7 +156,7 @@ TEST(Screenshot, FollowsTheScale) {
   EXPECT_GT(compare(picture, draw_offscreen(small, 1600, 1000, 1)).share_off, 0.02);
 }
 
-// As rsvg-convert draws it; empty when it cannot.
+// Rendered by rsvg-convert; empty if it cannot.
 Picture rendered(const std::string& svg) {
   const std::filesystem::path stem =
       std::filesystem::path(testing::TempDir()) / ("attnscope_window_" + std::to_string(::getpid()));
@@ -190,7 +190,7 @@ TEST(Screenshot, AVectorPictureShowsWhatThePixelsShow) {
     const Difference difference = compare(expected, actual);
     EXPECT_LT(difference.mean, 4) << workspace.name;
     EXPECT_LT(difference.share_off, 0.05) << workspace.name;
-    // What is not drawn at all would be nearer to it than that.
+    // A blank picture would be closer to it than that.
     Picture nothing = expected;
     for (std::size_t i = 0; i < nothing.rgba.size(); ++i) nothing.rgba[i] = expected.rgba[i % 4];
     EXPECT_GT(compare(expected, nothing).share_off, 1.5 * difference.share_off) << workspace.name;

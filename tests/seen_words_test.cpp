@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "analysis/attention_measures.h"
-#include "analysis/edit_distance.h"
+#include "common/edit_distance.h"
 
 namespace attnscope {
 namespace {

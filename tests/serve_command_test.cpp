@@ -60,7 +60,7 @@ class ServedTrain : public testing::Test {
 
   using Time = std::chrono::steady_clock::time_point;
 
-  // As soon as it is served: one window would try again ever more seldom.
+  // Attaches as soon as the run is served: a window of its own would retry at growing intervals.
   static std::unique_ptr<RemoteSession> attached_window(const std::string& server, Time end) {
     auto window = std::make_unique<RemoteSession>(remote_address(server), "");
     while (window->attachment().line != Attachment::Line::there && std::chrono::steady_clock::now() < end) {
@@ -128,7 +128,7 @@ TEST_F(ServedTrain, LearnsTheSameAndIsSeenWhole) {
   EXPECT_FALSE(inspection->encoder.empty());
 }
 
-// As the program starts them: processes of their own.
+// In separate processes, as the program starts them.
 TEST_F(ServedTrain, WhatSeveralRanksTrainIsSeenWhole) {
   try {
     check_ranks_supported();

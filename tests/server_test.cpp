@@ -550,7 +550,7 @@ TEST_F(ServerTest, WhoReadsNothingForLongTakesNoMemory) {
   EXPECT_LE(resident_kilobytes() - before, 16 * 1024 + trained) << "the log's own growth is less than 1 kB an update";
 }
 
-// As where a window serves its own run.
+// The same happens in a window that serves its own run.
 TEST_F(ServerTest, AStationThatComesLateTellsWhatWasBefore) {
   session = std::make_unique<Session>([script = script] { return std::make_unique<FakeEngine>(script); });
   session->post(Reset{});

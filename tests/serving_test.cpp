@@ -28,7 +28,7 @@ class ServingTest : public testing::Test {
   }
   void TearDown() override { script->gate = true; }
 
-  // What the window does at every turn, until the condition holds.
+  // Does what the window does every frame, until the condition holds.
   template <typename Condition>
   bool turn_until(Condition condition) {
     const auto end = std::chrono::steady_clock::now() + 20s;

@@ -84,7 +84,7 @@ TEST_F(SessionStudies, AnotherRunEndsOne) {
   ASSERT_TRUE(wait_for([&] { return script->times("reset 9") == 1; }));
 }
 
-// What comes in while a command is carried out within the study must not take the run away under it.
+// Commands that arrive during a study must not close its run.
 TEST_F(SessionStudies, ARunThatIsOrderedInTheMidstOfAnUpdateWaitsForTheStudyToEnd) {
   script->on_study = [script = script.get()](const FractionCallback& progress) {
     while (true) {

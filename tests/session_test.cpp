@@ -1,4 +1,4 @@
-// What the window may count on while the worker is busy: it never waits, and what is typed is looked at.
+// Promises to the window while the worker is busy: it never waits, and the sentence is evaluated.
 #include <ctime>
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-// What the window posts when it is used, and what it shows of what it is told.
+// Commands that the window posts, and its reactions to events.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -290,7 +290,7 @@ TEST_F(Shell, ServeAsksWhereAndThenSaysWhatOthersNeed) {
   EXPECT_FALSE(scope.serving.open);
 }
 
-// What the station would refuse is not offered, and says why.
+// Actions that the server would refuse are disabled, and the tooltip says why.
 TEST_F(Shell, AWindowOnARunElsewhereOffersWhatItMay) {
   scope.status.activity = Activity::paused;
   for (const char* name : {"train", "step", "reset", "compare", "save-run", "open-run"})
@@ -485,7 +485,7 @@ TEST_F(Shell, FieldsThatAConfigurationHasNoUseForAreHidden) {
   ui.frames(2, draw);
   EXPECT_FALSE(ui.drew("Encoder layers"));
   EXPECT_FALSE(ui.drew("Vocabulary size"));
-  // What cannot be used is shown even where it has no use: else nobody could put it right.
+  // Invalid fields are shown even where they have no effect: otherwise nobody could correct them.
   scope.edited.model.num_encoder_layers = 99;
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("Encoder layers"));

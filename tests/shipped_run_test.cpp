@@ -1,4 +1,4 @@
-// What the run that comes with the program promises: measured over every held-out pronoun pair of its corpus.
+// Promises about the shipped run, measured on every held-out pronoun pair of its corpus.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -125,7 +125,7 @@ TEST_F(ShippedRun, RemembersHowItCameToLookWhereItDoes) {
   }
 }
 
-// What the model says of "it" stands in one vector, and older weights tell when that came to be so.
+// One vector carries the referent of "it", and the saved checkpoints show when this formed.
 TEST_F(ShippedRun, ItsCircuitHasOnePlaceAndFormedWhileItWasTrained) {
   const ContrastQuestion question{"The animal didn't cross the street because it was too tired.",
                                   "The animal didn't cross the street because it was too wide."};

@@ -1,4 +1,4 @@
-// What of a long list of events is enough to fail.
+// Reduces a list of events to a short one that still fails.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What changing a model did, by known answers.
+// Differences between snapshots before and after a change, with known answers.
 #include "analysis/snapshot_difference.h"
 
 #include <gmock/gmock.h>

@@ -22,8 +22,8 @@ std::shared_ptr<Snapshot> fixture_snapshot(FixtureSize size, std::uint64_t reque
 // "The animal didn't cross the street…" and its translation, with attention that looks like a trained model's.
 std::shared_ptr<Snapshot> animal_snapshot(std::uint64_t request = 1);
 
-// What a model of that configuration would show of itself: a prompt and its continuation, a recurrent model's one map
-// or none, whatever tells the order.
+// A snapshot of a model with this configuration. A language model has a prompt and its continuation, a recurrent one at
+// most one map.
 std::shared_ptr<Snapshot> snapshot_of_model(const ModelConfig& model, std::uint64_t request = 1);
 
 // One configuration of every architecture and of every way to tell the order.

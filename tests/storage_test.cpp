@@ -210,7 +210,7 @@ TEST(Safetensors, KnowsEveryDtype) {
                                                                    {"U8", 1},  {"BOOL", 1}};
   for (const auto& [name, width] : widths) {
     const std::string header =
-        R"({"t":{"dtype":")" + name + R"(","shape":[3],"data_offsets":[0,)" + std::to_string(3 * width) + "]}}";
+        R"({"t": {"dtype": ")" + name + R"(", "shape": [3], "data_offsets": [0, )" + std::to_string(3 * width) + "]}}";
     const Safetensors read = parse_safetensors(file_with(header, std::string(3 * width, 'x')));
     EXPECT_EQ(name_of(read.at("t").dtype), name);
     EXPECT_EQ(size_of(read.at("t").dtype), width);
@@ -422,7 +422,7 @@ TEST_F(RunOnDisk, IsAFolderWithAConfigurationAndWeights) {
 TEST_F(RunOnDisk, SaysWhatItLacks) {
   const auto lacking = [&] { return message_of<RunError>([&] { check_is_run(at(".")); }); };
   EXPECT_THAT(lacking(), testing::EndsWith("does not contain a run"));
-  // What a first save that failed used to leave.
+  // Files that a failed first save used to leave.
   put("config.json", "");
   put("tokenizer.model", "");
   EXPECT_THAT(lacking(),

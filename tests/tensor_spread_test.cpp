@@ -104,7 +104,7 @@ TEST_F(Tensors, GradientsAreThoseOfTheBatchsLoss) {
     ++compared;
   }
   EXPECT_GT(compared, 20);
-  // What is told of them is their spread.
+  // Only their distributions are compared.
   const TensorsResult told = inspect();
   EXPECT_NEAR(told.parameters[3].points.back().gradient.norm, gradients[3].norm().item<double>(), 1e-5);
 }

@@ -24,7 +24,7 @@ using testing::ElementsAre;
 
 constexpr const char* sentence = "src1 src2";
 
-// What was recorded at that step.
+// The recording at this step.
 Frame frame_at(std::int64_t step, const char* text = sentence) {
   auto inspection = fixture_snapshot({3, 4, 2, 4});
   inspection->step = step;

@@ -47,7 +47,7 @@ class TrainThreads : public testing::Test {
     return options;
   }
 
-  // What it said.
+  // Returns the output on stderr.
   static std::string trained(const TrainOptions& options) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(train(options), 0);

@@ -393,7 +393,7 @@ class OperatorCount {
   at::CallbackHandle handle_;
 };
 
-// What makes a processor wait for a GPU: numbers that are read back, and sizes that hang on values.
+// A processor waits for a GPU when numbers are read back or sizes depend on values.
 TEST(Training, AnUpdateAsAGpuComputesItReadsNothingBack) {
   const kernels::Composed as_on_a_gpu;
   for (const char* const architecture : {"encoder-decoder", "recurrent"}) {
@@ -434,7 +434,7 @@ TEST(Training, UpdatesWhoseNumbersAreReadLateAreTheSame) {
   const kernels::Composed as_on_a_gpu;
   const auto [async_readback, late_weights] = trained();
   EXPECT_THAT(async_readback, testing::Pointwise(testing::DoubleNear(1e-4), numbers));
-  // Where a gradient is next to nothing its sign, and with it Adam's step, falls by rounding.
+  // For a gradient close to 0, rounding decides its sign, and with it Adam's step.
   EXPECT_LT((late_weights - weights).norm().item<double>(), 1e-3 * weights.norm().item<double>());
 }
 

@@ -46,7 +46,7 @@ std::string number(std::uint32_t value) {
           static_cast<char>(value >> 24U)};
 }
 
-// As msgfmt writes it: the head, where the texts stand, the texts, each with a NUL behind it.
+// In msgfmt's format: header, offsets of the texts, the texts, each followed by a NUL.
 std::string mo_file(const std::vector<std::pair<std::string, std::string>>& entries) {
   const auto count = static_cast<std::uint32_t>(entries.size());
   std::string head = number(0x950412DE) + number(0) + number(count) + number(28) + number(28 + 8 * count) + number(0) +
@@ -269,7 +269,7 @@ std::shared_ptr<const Catalogue> french() {
   return std::make_shared<Catalogue>(Catalogue::from_mo(bytes));
 }
 
-// As an entry of fr.po, to be filled in.
+// An entry for fr.po with an empty translation.
 std::string entry_of(std::string_view text, std::string_view where) {
   std::string quoted;
   for (const char c : text)

@@ -1,4 +1,4 @@
-// What the tests of training on share: a corpus that the small checkpoints can read, and ways to look at a model.
+// Shared by the tests of training: a corpus for the tokenizers of the random checkpoints, and access to a model.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ class FineTuning : public testing::Test {
     return model.logits(model.decode(text, memory));
   }
 
-  // Of everything that training reads, nats a token.
+  // In nats per token, over all training data.
   static double likelihood(TorchEngine& engine) {
     const auto data = engine.dataset();
     return negative_log_likelihood(engine.model(), data->train, 64, {}).per_token();

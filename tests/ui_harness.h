@@ -49,7 +49,7 @@ class UiHarness {
   void frame(const Draw& draw);
   void frames(int count, const Draw& draw);
 
-  // As one frame, but `draw` finds itself inside a borderless window that fills the screen.
+  // Draws one frame, with `draw` inside a borderless window that fills the screen.
   void panel(const Draw& draw);
 
   // The following take the frames they need, drawn by `draw` (whole frames).

@@ -434,7 +434,7 @@ TEST(TokenStrip, wraps_into_rows) {
   EXPECT_GT(draw(128), one_row * 10);
 }
 
-TEST(TokenStrip, masked_pieces_say_why_and_weights_are_told) {
+TEST(TokenStrip, masked_tokens_say_why_and_weights_are_shown) {
   UiHarness ui;
   const std::vector<Token> tokens{{7, "seen"}, {8, "future"}};
   const std::vector<float> weights{0.25F, 0.75F};

@@ -78,7 +78,7 @@ TEST(Wire, WhatWasNotMeasuredStaysSo) {
   EXPECT_TRUE(std::isnan(read[metric("gradient_norm")].value()));
 }
 
-// What a packet's bytes may become on their way, or in the hands of somebody who means ill.
+// Changes a packet's bytes as errors or an attacker might.
 std::string mutated(std::string bytes, std::mt19937& random) {
   const auto below = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
   for (std::size_t changes = 1 + below(4); changes > 0 && !bytes.empty(); --changes) {

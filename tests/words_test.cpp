@@ -1,4 +1,4 @@
-// What the built-in corpus knows of its words.
+// The built-in corpus's knowledge of its words.
 #include <gmock/gmock.h>
 
 #include <algorithm>

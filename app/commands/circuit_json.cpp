@@ -223,7 +223,7 @@ class Figures {
   }
 
   void add_exchanges(int layer) {
-    const std::string group = fmt::format("weights on {} exchanged in layer {}", name_of(exchanged_), layer + 1);
+    const std::string group = fmt::format("weights on {} swapped in layer {}", name_of(exchanged_), layer + 1);
     const int all = part_size(model_, reader_).heads;
     for (const std::vector<int>& heads : sets_of_heads(all)) {
       for (const std::vector<int>& slots : words_) {

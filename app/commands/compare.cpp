@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -139,6 +140,13 @@ Json outputs_json(const OpenedRun& a, const OpenedRun& b) {
           {"log_prob_b", number(outputs.log_prob_b)}};
 }
 
+// Weights on a single key are 1 in both models: a distance of 0 would say that the heads were compared.
+std::string why_no_distance(const ComparedMaps& maps) {
+  if (!maps.why_not.empty()) return maps.why_not;
+  if (maps.queries.empty()) return "Nothing to compare: no query has the same input in both models.";
+  return maps.keys.size() > 1 ? "" : "Nothing to compare: queries with the same input have only one key.";
+}
+
 Json heads_json(const OpenedRun& a, const OpenedRun& b) {
   Json heads = Json::array();
   for (const AttentionPart part : attention_parts) {
@@ -148,10 +156,10 @@ Json heads_json(const OpenedRun& a, const OpenedRun& b) {
         const HeadPlace place{part, layer, head};
         const ComparedMaps maps = compare_maps(a.inspection, b.inspection, place);
         Json row = {{"head", head_name(place, a.inspection.model)}};
-        if (maps.why_not.empty()) {
+        if (const std::string why = why_no_distance(maps); why.empty()) {
           row["apart"] = maps.apart;
         } else {
-          row["why_not"] = maps.why_not;
+          row["why_not"] = why;
         }
         heads.push_back(std::move(row));
       }
@@ -210,11 +218,31 @@ Json comparison_json(OpenedRun& a, OpenedRun& b, const CompareOptions& options) 
 // ---- text output
 
 std::string text_of(const Json& value) {
-  return value.is_number_float() ? fmt::format("{:.4f}", value.get<double>()) : value.is_null() ? "–" : value.dump();
+  return value.is_number_float() ? fmt::format("{:.4f}", value.get<double>()) : value.is_null() ? "—" : value.dump();
 }
 
 void print_row(const std::string& what, const Json& a, const Json& b) {
   fmt::print("{:<20} {:>12} {:>12}\n", what, text_of(a), text_of(b));
+}
+
+struct Score {
+  const char* key;
+  const char* label;
+};
+constexpr std::array<Score, 7> scores = {{{"pairs", "pairs"},
+                                          {"characters", "characters"},
+                                          {"nll", "NLL, nats/token"},
+                                          {"bits_per_character", "bits per character"},
+                                          {"bleu", "BLEU"},
+                                          {"exact_match", "exact match"},
+                                          {"pronoun_gender", "il/elle right"}}};
+
+void print_scores(const Json& a, const Json& b) {
+  for (const Score& score : scores)
+    if (a.contains(score.key) || b.contains(score.key))
+      print_row(score.label, a.value(score.key, Json()), b.value(score.key, Json()));
+  for (const auto& [name, side] : {std::pair("A", &a), std::pair("B", &b)})
+    if (side->contains("why_not")) fmt::print("{} was not scored: {}\n", name, side->at("why_not").get<std::string>());
 }
 
 void print(const Json& json) {
@@ -223,9 +251,8 @@ void print(const Json& json) {
   fmt::print("{:<20} {:>12} {:>12}\n", "", "A", "B");
   print_row("steps", json["a"]["steps"], json["b"]["steps"]);
   print_row("loss", json["a"]["loss"], json["b"]["loss"]);
-  print_row("validation", json["a"]["validation_nll"], json["b"]["validation_nll"]);
-  for (const auto& [name, value] : json["scores"]["a"].items())
-    print_row(name, value, json["scores"]["b"].value(name, Json()));
+  print_row("validation NLL", json["a"]["validation_nll"], json["b"]["validation_nll"]);
+  print_scores(json["scores"]["a"], json["scores"]["b"]);
   const Json& outputs = json["outputs"];
   if (outputs.contains("a")) {
     fmt::print("Output of A: {}\nOutput of B: {}\n", outputs["a"].get<std::string>(), outputs["b"].get<std::string>());
@@ -234,7 +261,7 @@ void print(const Json& json) {
   }
   for (const Json& head : json["heads"]) {
     const std::string apart = head.contains("apart") ? fmt::format("distance {:.3f}", head["apart"].get<double>())
-                                                     : head["why_not"].get<std::string>();
+                                                     : "—  " + head["why_not"].get<std::string>();
     fmt::print("{:<20} {}\n", head["head"].get<std::string>(), apart);
   }
 }

@@ -23,7 +23,7 @@
 namespace attnscope {
 namespace {
 
-std::vector<std::string> two_words(const std::string& text) {
+std::vector<std::string> words_between(const std::string& text) {
   if (text.empty()) return {};
   const auto [one, two] = halves(text, ",");
   if (one.empty() || two.empty())
@@ -43,6 +43,30 @@ std::vector<int> slots_named(const ContrastFacts& facts, const std::string& text
   return slots;
 }
 
+// The words of --exchange; empty: those of the circuit.
+std::vector<int> swapped_words(const ContrastFacts& facts, const std::string& text) {
+  if (text.empty()) return {};
+  std::vector<int> slots = slots_named(facts, text, "--exchange");
+  if (slots.size() != 2) {
+    throw ConfigError(fmt::format(
+        "--exchange: \"{}\" does not have the form WORD,WORD, with words that occur once in the sentence", text));
+  }
+  return slots;
+}
+
+// The words of --score; empty without the option.
+std::vector<int> scored_words(const ContrastFacts& facts, const std::string& text) {
+  if (text.empty()) return {};
+  if (facts.recurrent) throw ConfigError("--score: a recurrent network has no heads with scores to decompose");
+  std::vector<int> slots = slots_named(facts, text, "--score");
+  if (slots.size() != 2 && slots.size() != 3) {
+    throw ConfigError(fmt::format(
+        "--score: \"{}\" does not have the form FROM,TO or FROM,TO,OTHER, with words that occur once in the sentence",
+        text));
+  }
+  return slots;
+}
+
 std::vector<ContrastQuestion> pairs_in(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw ConfigError(fmt::format("--pairs: cannot read {}", path));
@@ -52,6 +76,16 @@ std::vector<ContrastQuestion> pairs_in(const std::string& path) {
     if (!clean.empty()) pairs.push_back({std::string(clean), std::string(corrupted), {}});
   }
   return pairs;
+}
+
+// How a pair is counted.
+std::string distinguished_means(const ContrastFacts& facts) {
+  const std::string difference =
+      fmt::format("log p({}) − log p({})", without_mark(facts.a.text), without_mark(facts.b.text));
+  return fmt::format(
+      "A pair counts as distinguished if {} is at least {} nats for the clean sentence and at most −{} nats for the "
+      "corrupted one.",
+      difference, least_margin, least_margin);
 }
 
 // Many pairs of one kind, with or without the given pair.
@@ -68,8 +102,8 @@ CorpusCases counted_over(TorchEngine& engine, const ExplainOptions& options, con
   CorpusCases found = cases_like(engine.model(), engine.tokenizer(), facts, contrasts,
                                  [&](double fraction) { line.show("Running the model on the pairs", fraction); });
   if (found.cases.empty()) {
-    throw NoDifference(
-        fmt::format("No circuit found: of {} similar pairs, the model distinguishes none.", found.tried));
+    throw NoDifference(fmt::format("No circuit found: the model distinguishes none of {} similar pairs. {}",
+                                   found.tried, distinguished_means(facts)));
   }
   return found;
 }
@@ -112,13 +146,7 @@ void print_edge(const Circuit& circuit, const CircuitEdge& edge) {
 
 // For every input head of the circuit, without duplicates.
 std::vector<ScoreSplit> scores_of(const ContrastRuns& runs, const Circuit& circuit, const ContrastQuestion& question,
-                                  const std::string& words) {
-  if (runs.facts().recurrent) throw ConfigError("--score: a recurrent network has no heads with scores to decompose");
-  const std::vector<int> slots = slots_named(runs.facts(), words, "--score");
-  if (slots.size() != 2 && slots.size() != 3)
-    throw ConfigError(fmt::format(
-        "--score: \"{}\" does not have the form FROM,TO or FROM,TO,OTHER, with words that occur once in the sentence",
-        words));
+                                  const std::vector<int>& slots) {
   std::vector<ScoreSplit> splits;
   for (const CircuitEdge& edge : circuit.edges) {
     if (edge.part != circuit.reader) continue;
@@ -145,7 +173,8 @@ void print_score(const ScoreSplit& split) {
 }
 
 void print_circuit(const Circuit& circuit) {
-  fmt::print("over {} pairs, in both directions (denoising and noising)\n", circuit.pairs);
+  fmt::print("over {} {}, in both directions (denoising and noising)\n", circuit.pairs,
+             circuit.pairs == 1 ? "pair" : "pairs");
   if (!circuit.problem.empty()) fmt::print("{}\n", circuit.problem);
   for (const Place& place : circuit.places) {
     fmt::print("position after layer {}: {} — {}; all other positions {:.3f}\n", place.layer,
@@ -166,6 +195,40 @@ void print_facts(const ContrastFacts& facts) {
                without_mark(facts.b.text), run->margin);
 }
 
+// The figures of one pair: each sentence's margin of its own answer under every change, then attention weights.
+void print_margins(const nlohmann::ordered_json& figures, const ContrastFacts& facts) {
+  const std::string_view a = without_mark(facts.a.text), b = without_mark(facts.b.text);
+  fmt::print("margin in nats under each change; clean: log p({0}) − log p({1}), corrupted: log p({1}) − log p({0})\n",
+             a, b);
+  fmt::print("{:48} {:>10} {:>10}\n", "", "clean", "corrupted");
+  for (const auto& [group, values] : figures.at("clean").items()) {
+    fmt::print("  {}\n", group == "weights" ? "attention weights without a change" : group);
+    for (const auto& [name, value] : values.items())
+      fmt::print("    {:44} {:10.3f} {:10.3f}\n", name, value.get<double>(),
+                 figures.at("corrupted").at(group).at(name).get<double>());
+  }
+}
+
+// The figures of many pairs: the effect of every change.
+void print_effects(const nlohmann::ordered_json& figures) {
+  for (const auto& [group, values] : figures.items()) {
+    fmt::print("  {}\n", group);
+    for (const auto& [name, tally] : values.items())
+      fmt::print("    {:44} {:.3f} of the effect, flips {} of {}\n", name, tally.at("share").get<double>(),
+                 tally.at("flipped").get<int>(), tally.at("of").get<int>());
+  }
+}
+
+void print_figures(const nlohmann::ordered_json& json, bool one_pair, const ContrastFacts& facts) {
+  if (!json.contains("figures")) {
+    fmt::print("no words to patch: the circuit has none, name them with --at\n");
+  } else if (one_pair) {
+    print_margins(json["figures"], facts);
+  } else {
+    print_effects(json["figures"]);
+  }
+}
+
 void print_formation(const Formation& formation, const ContrastFacts& facts) {
   fmt::print("effect by step, in nats of log p({}) − log p({}):\n{:>8}  {:>10}", without_mark(facts.a.text),
              without_mark(facts.b.text), "", "difference");
@@ -182,13 +245,16 @@ void print_formation(const Formation& formation, const ContrastFacts& facts) {
 }
 
 void print_explanation(const ExplainOptions& options) {
-  const ContrastQuestion question{options.clean, options.corrupted, two_words(options.between)};
+  const ContrastQuestion question{options.clean, options.corrupted, words_between(options.between)};
   ProgressLine line;
   TorchEngine engine;
   open_run(engine, options.run, line);
   const auto show = [&](double fraction) { line.show("Searching for the circuit", fraction); };
   const auto runs = std::make_shared<const ContrastRuns>(engine.model(), engine.tokenizer(), question);
   const ContrastFacts& facts = runs->facts();
+  const std::vector<int> patched = options.at.empty() ? std::vector<int>() : slots_named(facts, options.at, "--at");
+  const std::vector<int> swapped = swapped_words(facts, options.exchange);
+  const std::vector<int> scored = scored_words(facts, options.score);
   if (!options.json) print_facts(facts);
   nlohmann::ordered_json json = facts_json(facts);
   json["step"] = engine.steps_done();
@@ -198,6 +264,9 @@ void print_explanation(const ExplainOptions& options) {
   if (over_many) {
     CorpusCases found = counted_over(engine, options, question, facts, line);
     json["pairs"] = pairs_json(found);
+    if (!options.json)
+      fmt::print("the model distinguishes {} of {} pairs. {}\n", found.cases.size(), found.tried,
+                 distinguished_means(facts));
     cases = std::move(found.cases);
   } else {
     cases = {case_of(runs)};
@@ -208,21 +277,16 @@ void print_explanation(const ExplainOptions& options) {
   }
   const Circuit circuit = find_circuit(cases, show);
   json["circuit"] = circuit_json(circuit);
-  std::vector<int> at;
-  if (!options.at.empty()) {
-    at = slots_named(facts, options.at, "--at");
-  } else if (!circuit.places.empty()) {
-    at = circuit.places.back().slots;
-  }
-  const std::vector<int> exchanged =
-      options.exchange.empty() ? circuit.exchanged : slots_named(facts, options.exchange, "--exchange");
+  std::vector<int> at = patched;
+  if (at.empty() && !circuit.places.empty()) at = circuit.places.back().slots;
+  const std::vector<int> exchanged = swapped.empty() ? circuit.exchanged : swapped;
   if (!over_many && options.json) {
     json["paths"] = paths_json(cases.front(), circuit);
     if (exchanged.size() == 2) json["swap"] = exchange_json(cases.front(), exchanged);
   }
   if (!at.empty()) json["figures"] = figures_json(cases, at, exchanged);
   std::vector<ScoreSplit> scores;
-  if (!options.score.empty()) scores = scores_of(*runs, circuit, question, options.score);
+  if (!scored.empty()) scores = scores_of(*runs, circuit, question, scored);
   for (const ScoreSplit& split : scores) json["scores"].push_back(score_json(split, facts));
   std::optional<Formation> formation;
   if (options.formation) {
@@ -235,6 +299,8 @@ void print_explanation(const ExplainOptions& options) {
     fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
     print_circuit(circuit);
+    if (!over_many && !tells_apart(facts)) fmt::print("{}\n", distinguished_means(facts));
+    if (!patched.empty() || !swapped.empty()) print_figures(json, cases.size() == 1, facts);
     for (const ScoreSplit& split : scores) print_score(split);
     if (formation) print_formation(*formation, facts);
   }

@@ -11,6 +11,7 @@
 #include "commands/opening.h"
 #include "commands/progress.h"
 #include "engine/torch_engine.h"
+#include "config/config.h"
 #include "inspect/attribution/attribution.h"
 #include "messages/snapshot.h"
 
@@ -114,6 +115,10 @@ void print_attribution(const ExplainOptions& options) {
                           [&](double fraction) { line.show("Decomposing the output", fraction); });
   line.clear();
   if (!inspection.problem.empty()) throw std::runtime_error(inspection.problem);
+  if (const int count = static_cast<int>(inspection.written.size()); options.token >= count) {
+    throw ConfigError(fmt::format("--token: {} is not an index of the output, which has {} tokens; allowed: 0 to {}",
+                                  options.token, count, count - 1));
+  }
   const ModelConfig& model = engine.model().config();
   if (options.json)
     return fmt::print(

@@ -48,7 +48,7 @@ std::size_t strongest_head(const AttributionResult& inspection) {
 }
 
 std::vector<TokenMethod> token_methods(const AttributionResult& inspection, std::size_t head) {
-  std::vector<TokenMethod> methods = {{"left out", inspection.deletion},
+  std::vector<TokenMethod> methods = {{"leave-one-out", inspection.deletion},
                                       {"integrated gradients", inspection.integrated},
                                       {"gradient \u00D7 input", inspection.gradient_input}};
   if (head < inspection.heads.size()) {

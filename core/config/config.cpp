@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "common/edit_distance.h"
 #include "config/position_schemes.h"
 
 namespace attnscope {
@@ -404,20 +405,29 @@ const ConfigField* find_field(std::string_view key) {
   return found == fields.end() ? nullptr : &*found;
 }
 
-// Returns the fields of that name in any section; otherwise those of that section; otherwise all.
+bool is_section(std::string_view text) {
+  return std::any_of(field_table().begin(), field_table().end(),
+                     [&](const ConfigField& field) { return section(field) == text; });
+}
+
+// Returns the fields of that name in any section; otherwise the three with the most similar names, of that section if
+// it exists.
 std::vector<std::string_view> nearest_keys(std::string_view key) {
+  constexpr std::size_t most = 3;
   const std::string_view key_section = key.substr(0, key.find('.'));
   const std::string_view key_name = key.substr(key.rfind('.') + 1);  // the whole key without a dot: npos + 1 is 0
   std::vector<std::string_view> same_name;
-  std::vector<std::string_view> same_section;
-  std::vector<std::string_view> all;
+  std::vector<std::pair<std::size_t, std::string_view>> near;  // with the distance of the name
   for (const ConfigField& field : field_table()) {
     if (name(field) == key_name) same_name.push_back(field.key);
-    if (section(field) == key_section) same_section.push_back(field.key);
-    all.push_back(field.key);
+    if (is_section(key_section) && section(field) != key_section) continue;
+    near.emplace_back(edit_distance(name(field), key_name), field.key);
   }
   if (!same_name.empty()) return same_name;
-  return same_section.empty() ? all : same_section;
+  std::ranges::stable_sort(near, {}, &std::pair<std::size_t, std::string_view>::first);
+  std::vector<std::string_view> keys;
+  for (std::size_t i = 0; i < std::min(most, near.size()); ++i) keys.push_back(near[i].second);
+  return keys;
 }
 
 // Defaults before version 3: runs of that time continue with the batches they would have had.
@@ -437,11 +447,6 @@ Config config_before_version_3() {
 // Version 1 had only one schedule, and called its factor the learning rate.
 std::string key_since_version_2(const std::string& key) {
   return key == "training.learning_rate" ? "training.noam_factor" : key;
-}
-
-bool is_section(std::string_view text) {
-  return std::any_of(field_table().begin(), field_table().end(),
-                     [&](const ConfigField& field) { return section(field) == text; });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What every target has in common: bytes as a file, and errors that a reader may end with.
+// Shared by all targets: bytes as a file, and the errors that a reader may throw.
 #pragma once
 
 #include <unistd.h>
@@ -37,7 +37,7 @@ inline std::string_view view(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// What must hold whatever is read.
+// A condition that must hold for every input.
 inline void require(bool holds) {
   if (!holds) std::abort();
 }

@@ -1,4 +1,4 @@
-// What the window remembers: never an exception, and what is written is read again.
+// The window's settings: reading never throws, and settings that were written are read back.
 #include "window/settings.h"
 
 #include "fuzz.h"

@@ -1,4 +1,4 @@
-// What comes over the line from a watcher, and from a station.
+// Messages from a viewer and from a server.
 #include "session/remote/wire.h"
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace {
 
-// What was taken for a packet is one: written anew, it is read as the same.
+// Anything accepted as a packet must be read back as the same packet after it is written.
 template <typename Packet>
 void read_as(std::string_view bytes, Packet (*read)(std::string_view)) {
   attnscope::fuzz::reading<attnscope::WireError>([&] {

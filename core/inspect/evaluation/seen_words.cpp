@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analysis/attention_measures.h"
-#include "analysis/edit_distance.h"
+#include "common/edit_distance.h"
 
 namespace attnscope {
 namespace {

@@ -173,7 +173,7 @@ void draw_parts(WorkspaceContext& context, AttributionView& view, float height) 
 }
 
 const char* method_help(const std::string& name) {
-  if (name == "left out") return tr("log p \u2212 log p without the token (leave-one-out)");
+  if (name == "leave-one-out") return tr("log p \u2212 log p without the token (leave-one-out)");
   if (name == "integrated gradients")
     return tr(
         "(x \u2212 x\u2032) \u00B7 mean of \u2202 log p/\u2202x along the path from x\u2032, the unknown token "

@@ -1,4 +1,4 @@
-#include "analysis/edit_distance.h"
+#include "common/edit_distance.h"
 
 #include <algorithm>
 #include <numeric>

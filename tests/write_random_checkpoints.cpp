@@ -1,0 +1,14 @@
+// Writes the random checkpoints into a folder, for data/checkpoints/expected.py: write_random_checkpoints FOLDER
+#include <cstdio>
+
+#include "random_checkpoints.h"
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: write_random_checkpoints FOLDER\n", stderr);
+    return 2;
+  }
+  std::filesystem::create_directories(argv[1]);
+  for (const char* name : {"marian", "t5", "t5-v1_1", "gpt2", "llama", "smollm"})
+    attnscope::write_random_checkpoint(name, std::filesystem::path(argv[1]) / name);
+}
