@@ -374,7 +374,7 @@ constexpr auto fields_of(const Formation*) {
   return std::tuple{&Formation::question, &Formation::of, &Formation::points};
 }
 constexpr auto fields_of(const CircuitResult*) {
-  return std::tuple{&CircuitResult::question, &CircuitResult::problem, &CircuitResult::offers,
+  return std::tuple{&CircuitResult::question, &CircuitResult::problem, &CircuitResult::offers, &CircuitResult::example,
                     &CircuitResult::facts,    &CircuitResult::sweeps,  &CircuitResult::found};
 }
 constexpr auto fields_of(const CorpusCircuit*) {
