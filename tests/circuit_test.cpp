@@ -425,9 +425,9 @@ CircuitEdge two_heads(double first, double second, double together) {
 
 TEST(Circuit, SaysFromTheNumbersWhyOneHeadIsNotEnough) {
   EXPECT_THAT(why_not_one(two_heads(0.52, 0.45, 0.96)),
-              HasSubstr("head 1 0.52, head 2 0.45 of the effect, together 0.96; their effects add up"));
+              HasSubstr("head 1: 52 %, head 2: 45 %; together: 96 %. Their effects add up."));
   EXPECT_THAT(why_not_one(two_heads(0.1, 0.05, 0.96)), HasSubstr("an OR"));
-  EXPECT_THAT(why_not_one(two_heads(0.9, 0.8, 0.96)), HasSubstr("their effects overlap"));
+  EXPECT_THAT(why_not_one(two_heads(0.9, 0.8, 0.96)), HasSubstr("Their effects overlap"));
   CircuitEdge one_way = two_heads(0.5, 0.4, 0.96);
   one_way.clean_members = one_way.members;
   one_way.corrupted_members = {{1, 0}};

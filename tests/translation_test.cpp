@@ -86,6 +86,23 @@ TEST_F(Spoken, WordsAreLookedUpByTheEnglish) {
   EXPECT_STREQ(tr_label("Pause"), "Pause");
 }
 
+TEST_F(Spoken, AFilledTextIsTranslatedByItsPattern) {
+  speak_of({{"The model accepts {} tokens, not {}.", "Pas {1} tokens : le modèle en accepte {0}."},
+            {"Could not {}: {}", "Impossible de {} : {}"},
+            {"save the run", "sauver l'exécution"},
+            {"\u201C{}\u201D is not in the vocabulary.", "« {} » n'est pas dans le vocabulaire."},
+            {"rollout", "déroulement"},
+            {"Ranks: {}.", "Rangs : {}."}});
+  EXPECT_EQ(tr_filled("The model accepts 16 tokens, not 20."), "Pas 20 tokens : le modèle en accepte 16.");
+  EXPECT_EQ(tr_filled("Could not save the run: disk full"), "Impossible de sauver l'exécution : disk full");
+  EXPECT_EQ(tr_filled("\u201Crollout\u201D is not in the vocabulary."), "« rollout » n'est pas dans le vocabulaire.");
+  EXPECT_EQ(tr_filled("Ranks: weights 0.5, rollout 0.85."), "Rangs : weights 0.5, déroulement 0.85.");
+  EXPECT_EQ(tr_filled("An unknown sentence. Ranks: 1."), "An unknown sentence. Rangs : 1.");
+  EXPECT_EQ(tr_filled("unknown"), "unknown");
+  speak(nullptr);
+  EXPECT_EQ(tr_filled("Ranks: rollout 0.85."), "Ranks: rollout 0.85.");
+}
+
 TEST(Placeholders, AreThoseOfFmtAndOfPrintf) {
   EXPECT_EQ(placeholders("none, 5 % {{}}"), "");
   EXPECT_EQ(placeholders("{} and {:.2f}"), placeholders("{0} et {1:.2f}"));
@@ -243,13 +260,13 @@ void need_tables_beneath(Needed& needed) {
   need_every_architecture(needed);
 }
 
-// What the worker says whole, in English.
-void need_messages(Needed& needed) {
+// Texts that the core builds: whole, or as a pattern that is filled there (plain/mark.h).
+Needed built_texts() {
+  Needed texts;
   for (const SourceFile& file : source_files(ATTNSCOPE_SOURCES "/core"))
     for (const SourceLiteral& literal : file.literals)
-      for (const char* saying : {"report(", "progress({", "say(Severity::info,", "say(Severity::warning,",
-                                 "Message{Severity::info,", "Message{Severity::warning,"})
-        if (literal.before.ends_with(saying)) need(needed, literal.text, file.path);
+      if (literal.before.ends_with("mark(")) need(texts, literal.text, file.path);
+  return texts;
 }
 
 Needed all_needed() {
@@ -259,7 +276,7 @@ Needed all_needed() {
       if (is_marked(literal)) need(needed, literal.text, file.path);
   need_tables_of_the_window(needed);
   need_tables_beneath(needed);
-  need_messages(needed);
+  needed.merge(built_texts());
   return needed;
 }
 
@@ -267,6 +284,29 @@ std::shared_ptr<const Catalogue> french() {
   std::ifstream stream(ATTNSCOPE_FRENCH, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
   return std::make_shared<Catalogue>(Catalogue::from_mo(bytes));
+}
+
+// A filled text has the translation of its own pattern, not of another that matches it too.
+TEST(French, HasTheRightTranslationOfEveryFilledText) {
+  const auto catalogue = french();
+  const auto filled_with = [](const std::string& pattern) {
+    std::string text = std::string(pattern);
+    int number = 0;
+    for (std::size_t open = 0; (open = text.find('{', open)) != std::string::npos;) {
+      const std::size_t close = text.find('}', open);
+      const bool numbered = std::isdigit(static_cast<unsigned char>(text[open + 1])) != 0;
+      const int value = numbered ? text[open + 1] - '0' : number++;
+      text.replace(open, close + 1 - open, std::to_string(70 + value));
+    }
+    return text;
+  };
+  speak(catalogue);
+  for (const auto& [english, where] : built_texts()) {
+    const Catalogue::Entry* entry = catalogue->find(english);
+    if (!has_words(english) || !entry) continue;
+    EXPECT_EQ(tr_filled(filled_with(english)), filled_with(entry->text)) << where << ": " << english;
+  }
+  speak(nullptr);
 }
 
 // An entry for fr.po with an empty translation.

@@ -121,7 +121,7 @@ Json scores_json(OpenedRun& a, OpenedRun& b, const CompareOptions& options) {
 
 // ---- inspections
 
-Json parted_json(const std::optional<PartedPiece>& token) {
+Json parted_json(const std::optional<DivergingToken>& token) {
   if (!token) return {};
   return {{"token", token->token.text},
           {"probability", token->probability},

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "analysis/rank_correlation.h"
+#include "common/mark.h"
 #include "messages/snapshot.h"
 
 namespace attnscope {
@@ -48,14 +49,14 @@ std::size_t strongest_head(const AttributionResult& inspection) {
 }
 
 std::vector<TokenMethod> token_methods(const AttributionResult& inspection, std::size_t head) {
-  std::vector<TokenMethod> methods = {{"leave-one-out", inspection.deletion},
-                                      {"integrated gradients", inspection.integrated},
-                                      {"gradient \u00D7 input", inspection.gradient_input}};
+  std::vector<TokenMethod> methods = {{mark("leave-one-out"), inspection.deletion},
+                                      {mark("integrated gradients"), inspection.integrated},
+                                      {mark("gradient \u00D7 input"), inspection.gradient_input}};
   if (head < inspection.heads.size()) {
-    methods.push_back({"weights", inspection.heads[head].weights});
-    methods.push_back({"\u2016weight \u00B7 v W_O\u2016", inspection.heads[head].norms});
+    methods.push_back({mark("weights"), inspection.heads[head].weights});
+    methods.push_back({mark("\u2016weight \u00B7 v W_O\u2016"), inspection.heads[head].norms});
   }
-  methods.push_back({"rollout", inspection.rollout});
+  methods.push_back({mark("rollout"), inspection.rollout});
   std::erase_if(methods, [](const TokenMethod& method) { return method.values.empty(); });
   return methods;
 }
@@ -73,7 +74,7 @@ Matrix method_agreement(const std::vector<TokenMethod>& methods) {
 
 std::string attribution_sentence(const AttributionResult& inspection, std::size_t head) {
   const std::vector<TokenMethod> methods = token_methods(inspection, head);
-  if (inspection.tokens.size() < 3) return "Ranks cannot be compared with fewer than three input tokens.";
+  if (inspection.tokens.size() < 3) return mark("Ranks cannot be compared with fewer than three input tokens.");
   const std::vector<double> sizes = sizes_of(inspection.deletion);
   const auto most = static_cast<std::size_t>(std::ranges::max_element(sizes) - sizes.begin());
   const Matrix agreement = method_agreement(methods);
@@ -85,8 +86,8 @@ std::string attribution_sentence(const AttributionResult& inspection, std::size_
   for (const std::size_t i : order)
     ranked += fmt::format("{}{} {:.2f}", ranked.empty() ? "" : ", ", methods[i].name, with_deletion(i));
   return fmt::format(
-      "Leaving out \u201C{}\u201D changes log p({}) most, by {:+.3f}. Rank correlation of the other methods with "
-      "leaving a token out: {}.",
+      mark("Leaving out \u201C{}\u201D changes log p({}) most, by {:+.3f}. Rank correlation of the other methods with "
+           "leaving a token out: {}."),
       without_mark(inspection.tokens[most]),
       without_mark(inspection.written[static_cast<std::size_t>(inspection.output)]), -inspection.deletion[most],
       ranked);

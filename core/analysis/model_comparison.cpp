@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/attention_mix.h"
+#include "common/mark.h"
 #include "config/position_schemes.h"
 #include "messages/embeddings.h"
 
@@ -35,7 +36,7 @@ std::vector<Token> first_of(const std::vector<Token>& tokens, int count) {
 std::string other_tokens(const Snapshot& a, const Snapshot& b) {
   if (std::ranges::equal(a.typed(), b.typed(), {}, &Token::text, &Token::text)) return {};
   return fmt::format(
-      "The two tokenizers split the sentence differently, into {} and {} tokens: rows and columns do not match.",
+      mark("The two tokenizers split the sentence differently, into {} and {} tokens: rows and columns do not match."),
       a.typed().size(), b.typed().size());
 }
 
@@ -50,13 +51,13 @@ double log_probability(const Snapshot& snapshot) {
   return sum;
 }
 
-PartedPiece parted_piece(const DecodingStep& step, const DecodingStep& other) {
+DivergingToken diverging_token(const DecodingStep& step, const DecodingStep& other) {
   const Candidate& chosen = step.candidates[static_cast<std::size_t>(step.chosen)];
-  PartedPiece parted{chosen.token, chosen.probability, {}};
+  DivergingToken diverging{chosen.token, chosen.probability, {}};
   const auto found = std::ranges::find(other.candidates, chosen.token.text,
                                        [](const Candidate& candidate) { return candidate.token.text; });
-  if (found != other.candidates.end()) parted.in_other = found->probability;
-  return parted;
+  if (found != other.candidates.end()) diverging.in_other = found->probability;
+  return diverging;
 }
 
 const Token& chosen_token(const DecodingStep& step) {
@@ -89,12 +90,13 @@ std::string why_no_map(const Snapshot& snapshot, std::string_view side, const He
   if (map_at(snapshot, place)) return {};
   if (maps_of(snapshot, place.part).empty()) {
     const bool bare = snapshot.encoder.empty() && snapshot.decoder.empty() && snapshot.cross.empty();
-    if (!bare) return fmt::format("{} has no {} attention.", side, part_name(place.part));
+    if (!bare) return fmt::format(mark("{} has no {} attention."), side, part_name(place.part));
     const ModelConfig& model = snapshot.model;
     const bool never = model.is_recurrent() && (model.attention == "none" || model.is_classifier());
-    return fmt::format("{} {}.", side, never ? "has no attention" : "has not been evaluated yet");
+    return never ? fmt::format(mark("{} has no attention."), side)
+                 : fmt::format(mark("{} has not been evaluated yet."), side);
   }
-  return fmt::format("{} has no layer {}, head {} in this attention.", side, place.layer + 1, place.head + 1);
+  return fmt::format(mark("{} has no layer {}, head {} in this attention."), side, place.layer + 1, place.head + 1);
 }
 
 float total_variation(const Matrix& a, const Matrix& b) {
@@ -150,7 +152,7 @@ bool ComparedOutputs::same() const {
 ComparedOutputs compare_outputs(const Snapshot& a, const Snapshot& b) {
   ComparedOutputs outputs;
   if (!a.is_whole() || !b.is_whole()) {
-    outputs.why_not = "The two models have not both generated their output yet.";
+    outputs.why_not = mark("The two models have not both generated their output yet.");
     return outputs;
   }
   compare_words(a.output_text, b.output_text, outputs.words);
@@ -165,8 +167,8 @@ ComparedOutputs compare_outputs(const Snapshot& a, const Snapshot& b) {
       ++outputs.shared;
       continue;
     }
-    outputs.a = parted_piece(of_a, of_b);
-    outputs.b = parted_piece(of_b, of_a);
+    outputs.a = diverging_token(of_a, of_b);
+    outputs.b = diverging_token(of_b, of_a);
     break;
   }
   return outputs;
@@ -178,22 +180,22 @@ std::vector<ComparedPositions> compare_positions(const Snapshot& a, const Snapsh
     notes.front().why_not = std::move(why);
     return notes;
   };
-  if (!a.positions || !b.positions) return one_note("The two models have not both been evaluated yet.");
+  if (!a.positions || !b.positions) return one_note(mark("The two models have not both been evaluated yet."));
   if (a.model.is_recurrent() || b.model.is_recurrent())
-    return one_note("A recurrent network has no positional encoding: it reads one token after the other.");
+    return one_note(mark("A recurrent network has no positional encoding: it reads one token after the other."));
   if (a.model.positions != b.model.positions) {
-    return one_note(fmt::format(
-        "The positional encoding of A is {}, that of B is {}: their numbers are not comparable. Choose A or B above.",
-        a.model.positions, b.model.positions));
+    return one_note(fmt::format(mark("The positional encoding of A is {}, that of B is {}: their numbers are not "
+                                     "comparable. Choose A or B above."),
+                                a.model.positions, b.model.positions));
   }
-  if (a.positions->empty()) return one_note("Neither model has a positional encoding.");
+  if (a.positions->empty()) return one_note(mark("Neither model has a positional encoding."));
   std::vector<ComparedPositions> tables;
   for (std::size_t i = 0; i < std::min(a.positions->size(), b.positions->size()); ++i) {
     const PositionTable& of_a = (*a.positions)[i];
     const PositionTable& of_b = (*b.positions)[i];
     ComparedPositions table{{}, of_a.name, of_a.first, of_a.values, of_b.values, {}};
     if (of_a.values.rows != of_b.values.rows || of_a.values.cols != of_b.values.cols) {
-      table.why_not = fmt::format("{}: {} × {} numbers in A, {} × {} in B.", of_a.name, of_a.values.rows,
+      table.why_not = fmt::format(mark("{}: {} × {} numbers in A, {} × {} in B."), of_a.name, of_a.values.rows,
                                   of_a.values.cols, of_b.values.rows, of_b.values.cols);
     } else {
       table.difference = difference(of_a.values, of_b.values);
@@ -212,9 +214,10 @@ ComparedNeighbours compare_neighbours(const Snapshot& a, const Snapshot& b) {
   const bool in_a = neighbours_of(a) != nullptr, in_b = neighbours_of(b) != nullptr;
   if (!in_a || !in_b) {
     const bool neither = !in_a && !in_b;
-    compared.why_not = neither && a.embeddings->chosen_problem.empty() ? "Choose a token in A or B first."
-                       : neither                                       ? "Neither vocabulary has this token."
-                                 : fmt::format("The vocabulary of {} does not have this token.", in_a ? "B" : "A");
+    compared.why_not = neither && a.embeddings->chosen_problem.empty() ? mark("Choose a token in A or B first.")
+                       : neither
+                           ? mark("Neither vocabulary has this token.")
+                           : fmt::format(mark("The vocabulary of {} does not have this token."), in_a ? "B" : "A");
     return compared;
   }
   compared.chosen = a.embeddings->vocabulary->tokens[static_cast<std::size_t>(a.embeddings->chosen)];

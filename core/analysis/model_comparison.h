@@ -40,7 +40,7 @@ struct HeadApart {
 std::vector<HeadApart> heads_apart(const Snapshot& a, const Snapshot& b);
 
 // One side's choice at the first divergence of the outputs.
-struct PartedPiece {
+struct DivergingToken {
   Token token;
   float probability = 0;          // in the model that generated it
   std::optional<float> in_other;  // in the other model; none: not among its candidates
@@ -50,7 +50,7 @@ struct ComparedOutputs {
   std::string why_not;
   SnapshotDifference words;               // `before` is A's output, `after` is B's
   int shared = 0;                         // leading tokens that both outputs share
-  std::optional<PartedPiece> a, b;        // the first divergence; none: one output ends there, or they are equal
+  std::optional<DivergingToken> a, b;     // the first divergence; none: one output ends there, or they are equal
   double log_prob_a = 0, log_prob_b = 0;  // Σ ln p of each output
   bool same() const;
 };

@@ -31,6 +31,7 @@
 #include "inspect/probe/order.h"
 #include "inspect/probe/tensors.h"
 #include "model/initial_values.h"
+#include "common/mark.h"
 #include "model/kernels/bfloat16_product.h"
 #include "model/kernels/thread_pool.h"
 #include "training/validation.h"
@@ -191,7 +192,7 @@ TorchEngine::Run TorchEngine::read_model(const std::string& path) const {
   run.config = load_config(run.folder->config());
   if (!has_device(run.config.training.device)) {
     run.config.training.device = "auto";
-    run.warnings.push_back("The run was trained with CUDA, which is not available here: it continues on the CPU");
+    run.warnings.push_back(mark("The run was trained with CUDA, which is not available here: it continues on the CPU"));
   }
   run.tokenizer.emplace(read_tokenizer(run.folder->path, run.config));
   check_classes(run.config.model, *run.tokenizer);
@@ -214,11 +215,11 @@ void TorchEngine::read_corpus_of(Run& run, const ProgressCallback& progress) con
     run.corpus = corpus_for(run.config, progress);
     if (run.corpus->hash != run.record->hash) {
       run.warnings.push_back(fmt::format(
-          "{} is not the corpus that this run was trained on: training may have seen its held-out sentences",
+          mark("{} is not the corpus that this run was trained on: training may have seen its held-out sentences"),
           run.corpus->name));
     }
   } catch (const CorpusError& error) {
-    run.warnings.push_back(fmt::format("The run can be inspected, but not trained: {}", error.what()));
+    run.warnings.push_back(fmt::format(mark("The run can be inspected, but not trained: {}"), error.what()));
   }
 }
 
@@ -255,10 +256,10 @@ void TorchEngine::load_pinned(Run& run) const {
     run.pinned.truncate(run.step());
   } catch (const std::runtime_error& error) {
     run.history_unreadable = true;
-    run.warnings.push_back(
-        fmt::format("The pinned sentences could not be read, so the run was opened without them. Their file will be "
-                    "renamed when the run is saved: {}",
-                    error.what()));
+    run.warnings.push_back(fmt::format(
+        mark("The pinned sentences could not be read, so the run was opened without them. Their file will be "
+             "renamed when the run is saved: {}"),
+        error.what()));
   }
 }
 
@@ -282,7 +283,7 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   Run run;
   run.config = with_absolute_paths(config);
   set_threads(config.training);
-  if (!config.model.from.empty()) report("Loading the weights");
+  if (!config.model.from.empty()) report(mark("Loading the weights"));
   const Origin origin = origin_of(run.config);
   const bool same_corpus = has_corpus_of(run.config);
   run.corpus = corpus_for(run.config, progress);
@@ -303,7 +304,7 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   } else if (!config.tokenizer.path.empty()) {
     run.tokenizer.emplace(own_tokenizer(read_file(config.tokenizer.path, largest_tokenizer), *run.corpus, labelled));
   } else {
-    report("Training the tokenizer");
+    report(mark("Training the tokenizer"));
     run.tokenizer.emplace(
         own_tokenizer(train_tokenizer(*run.corpus, config.tokenizer, labelled), *run.corpus, labelled));
   }
@@ -312,20 +313,22 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   if (same_tokenizer && run_.dataset && run_.config.model.max_length == config.model.max_length) {
     run.dataset = run_.dataset;
   } else {
-    run.dataset = encode_corpus(*run.corpus, *run.tokenizer, config.model, [&] { report("Tokenizing the corpus"); });
+    run.dataset =
+        encode_corpus(*run.corpus, *run.tokenizer, config.model, [&] { report(mark("Tokenizing the corpus")); });
     if (run.dataset->too_long > 0) {
-      run.warnings.push_back(fmt::format("{} pairs skipped: one side is longer than model.max_length, {} tokens",
+      run.warnings.push_back(fmt::format(mark("{} pairs skipped: one side is longer than model.max_length, {} tokens"),
                                          run.dataset->too_long, config.model.max_length));
     }
     if (run.dataset->unknown_label > 0) {
-      run.warnings.push_back(fmt::format("{} held-out texts skipped: their labels do not occur in the training set",
-                                         run.dataset->unknown_label));
+      run.warnings.push_back(
+          fmt::format(mark("{} held-out texts skipped: their labels do not occur in the training set"),
+                      run.dataset->unknown_label));
     }
   }
   if (config.training.precision == "bfloat16" && device.is_cpu() && !kernels::multiplies_bfloat16()) {
     run.warnings.push_back(
-        "training.precision is bfloat16, but this processor cannot multiply bfloat16 matrices: values are only "
-        "rounded, and training is no faster");
+        mark("training.precision is bfloat16, but this processor cannot multiply bfloat16 matrices: values are only "
+             "rounded, and training is no faster"));
   }
   run.pinned = run_.pinned;
   run.pinned.clear();
@@ -342,9 +345,10 @@ bool TorchEngine::has_corpus_of(const Config& config) const {
 
 std::shared_ptr<const Corpus> TorchEngine::corpus_for(const Config& config, const ProgressCallback& progress) const {
   if (has_corpus_of(config)) return run_.corpus;
-  if (config.corpus.source.empty()) throw CorpusError("there is no corpus: choose one to train on (corpus.source)");
+  if (config.corpus.source.empty())
+    throw CorpusError(mark("there is no corpus: choose one to train on (corpus.source)"));
   const auto report = [&](double fraction) {
-    if (progress) progress({"Reading the corpus", fraction});
+    if (progress) progress({mark("Reading the corpus"), fraction});
   };
   return std::make_shared<const Corpus>(load_corpus(config.corpus, report, config.model.is_language_model()));
 }
@@ -370,7 +374,7 @@ RunOpened TorchEngine::replace(Run run) {
   opened.warnings = std::exchange(run.warnings, {});
   if (*runs_ == 0 && uses_reference_blas()) {
     opened.warnings.emplace_back(
-        "LibTorch is using the reference BLAS, about 30 times slower than OpenBLAS: install libopenblas0-openmp");
+        mark("LibTorch is using the reference BLAS, about 30 times slower than OpenBLAS: install libopenblas0-openmp"));
   }
   opened.run = number_ = ++*runs_;
   run_ = std::move(run);
@@ -388,7 +392,8 @@ Status TorchEngine::status() const {
 
 const Corpus& TorchEngine::corpus_of_run() const {
   if (run_.corpus) return *run_.corpus;
-  if (run_.config.corpus.source.empty()) throw CorpusError("this model came without a corpus: choose one to train on");
+  if (run_.config.corpus.source.empty())
+    throw CorpusError(mark("this model came without a corpus: choose one to train on"));
   if (run_.corpus_follows)
     throw CorpusError(fmt::format("the corpus {} has not been read yet", run_.config.corpus.source));
   throw CorpusError(fmt::format("the corpus {} could not be read when the run was opened", run_.config.corpus.source));
@@ -611,7 +616,7 @@ std::shared_ptr<const BatchInspection> TorchEngine::next_batch(const BatchWanted
     if (!run_.inspector) run_.inspector.emplace(run_.config, dataset(yield));
   } catch (const CorpusError& error) {
     auto none = std::make_shared<BatchInspection>();
-    none->problem = fmt::format("No batch can be shown: {}.", error.what());
+    none->problem = fmt::format(mark("No batch can be shown: {}."), error.what());
     return none;
   }
   const bool on_cpu = run_.watched->model->device().is_cpu();
@@ -748,11 +753,12 @@ TensorsResult TorchEngine::tensors(const TensorsQuestion& question, const Fracti
   const YieldCallback yield = [&] { progress(0); };
   const auto present = watch();
   std::optional<Batch> batch;
-  std::string no_gradients = "The run's corpus is not available, so there is no batch to compute gradients on.";
+  std::string no_gradients = mark("The run's corpus is not available, so there is no batch to compute gradients on.");
   if (run_.corpus) {
     const auto data = dataset(yield);
-    no_gradients =
-        data->can_validate() ? "" : "No validation set is held out, so there is no batch to compute gradients on.";
+    no_gradients = data->can_validate()
+                       ? ""
+                       : mark("No validation set is held out, so there is no batch to compute gradients on.");
     if (no_gradients.empty())
       batch = validation_batches(*present->model, *data, run_.config.training.batch_size).front();
   }

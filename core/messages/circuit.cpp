@@ -7,6 +7,8 @@
 #include <cctype>
 #include <stdexcept>
 
+#include "common/mark.h"
+
 namespace attnscope {
 namespace {
 
@@ -67,15 +69,16 @@ namespace {
 std::string heads_text(const std::vector<HeadRow>& members) {
   std::vector<int> from_1;
   for (const int head : distinct(members, &HeadRow::head)) from_1.push_back(head + 1);
-  return fmt::format("{} {}", from_1.size() == 1 ? "head" : "heads", fmt::join(from_1, " and "));
+  const std::string numbers = fmt::format("{}", fmt::join(from_1, ", "));
+  return from_1.size() == 1 ? fmt::format(mark("head {}"), numbers) : fmt::format(mark("heads {}"), numbers);
 }
 
 // Describes how the sum of the single heads' shares compares with their joint share.
 const char* sum_text(double alone, double together) {
   constexpr double redundant = 0.7, synergy_ends = 1.3;
   if (alone < redundant * together)
-    return "the heads are redundant (an OR), so the answer flips only when all of them are patched";
-  return alone > synergy_ends * together ? "their effects overlap" : "their effects add up";
+    return mark("The heads are redundant (an OR): the answer flips only when all of them are patched.");
+  return alone > synergy_ends * together ? mark("Their effects overlap.") : mark("Their effects add up.");
 }
 
 }  // namespace
@@ -88,18 +91,20 @@ std::string why_not_one(const CircuitEdge& edge) {
   for (const int head : heads) {
     const double share = edge.alone[static_cast<std::size_t>(head)].share();
     sum += share;
-    alone.push_back(fmt::format("head {} {:.2f}", head + 1, share));
+    alone.push_back(fmt::format(mark("head {}: {:.0f} %"), head + 1, 100 * share));
   }
   std::string text =
-      fmt::format("No single head is enough: patched one at a time they recover {} of the effect, together {:.2f}; {}.",
-                  fmt::join(alone, ", "), edge.together.share(), sum_text(sum, edge.together.share()));
+      fmt::format(mark("No single head is enough. Share of the effect, patched one at a time: {}; together: {:.0f} %."),
+                  fmt::join(alone, ", "), 100 * edge.together.share());
+  text += std::string(" ") + sum_text(sum, edge.together.share());
   const auto fewer = [&](const std::vector<HeadRow>& members) {
     return !members.empty() && members.size() < edge.members.size();
   };
   if (fewer(edge.clean_members))
-    text += fmt::format(" Corrupting {} is enough to flip the answer.", heads_text(edge.clean_members));
+    text += " " + fmt::format(mark("Corrupting {} is enough to flip the answer."), heads_text(edge.clean_members));
   if (fewer(edge.corrupted_members))
-    text += fmt::format(" Restoring {} is enough to recover the answer.", heads_text(edge.corrupted_members));
+    text +=
+        " " + fmt::format(mark("Restoring {} is enough to recover the answer."), heads_text(edge.corrupted_members));
   return text;
 }
 

@@ -295,6 +295,7 @@ struct CircuitResult {
   ContrastQuestion question;        // with the contrast sentence that was found, if none was given
   std::string problem = {};         // why there are only suggestions, in one sentence; empty: complete
   std::vector<std::string> offers;  // other contrast sentences
+  ContrastQuestion example = {};    // if there are none: a pair from the corpus that the model distinguishes, or empty
   ContrastFacts facts;
   std::vector<Sweep> sweeps;  // of both runs, by each kind that needs no two words: see sweep()
   Circuit found;

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "common/mark.h"
+
 namespace attnscope {
 namespace {
 
@@ -51,7 +53,7 @@ std::string disturbed(const CostResult& inspection) {
   constexpr double quiet = 0.85;
   if (inspection.processor_share >= quiet) return {};
   return fmt::format(
-      "Other programs used the processor {:.0f} % of the time, so times and exponents are overestimated.",
+      mark("Other programs used the processor {:.0f} % of the time, so times and exponents are overestimated."),
       100 * (1 - inspection.processor_share));
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "common/mark.h"
+
 namespace attnscope {
 namespace {
 
@@ -26,13 +28,15 @@ std::vector<std::string> findings(const TensorsResult& inspection) {
       not_finite(broken, history.name, point.values);
       not_finite(broken_gradients, "gradient of " + history.name, point.gradient);
       if (point.gradient.count > 0 && point.gradient.zeros == 1)
-        silent.push_back(fmt::format("gradient of {}: 0 everywhere, so this tensor is not trained", history.name));
+        silent.push_back(
+            fmt::format(mark("gradient of {}: 0 everywhere, so this tensor is not trained"), history.name));
       // In a short sentence most units of a healthy layer are silent: only a fully silent layer is a problem.
       if (histories == &inspection.activations && point.values.silent == 1)
-        silent.push_back(fmt::format("{}: 0 for every token", history.name));
+        silent.push_back(fmt::format(mark("{}: 0 for every token"), history.name));
       // Biases are initialized to zero, so their first steps are large relative to them.
       if (history.shape.size() > 1 && newest_change(history) > large_change)
-        large.push_back(fmt::format("{}: one step changes it by {:.0f} %", history.name, 100 * newest_change(history)));
+        large.push_back(
+            fmt::format(mark("{}: one step changes it by {:.0f} %"), history.name, 100 * newest_change(history)));
     }
   }
   for (const auto* list : {&broken_gradients, &silent, &large}) broken.insert(broken.end(), list->begin(), list->end());

@@ -7,6 +7,7 @@
 #include <ranges>
 #include <utility>
 
+#include "common/mark.h"
 #include "config/comparison.h"
 #include "files/storage/comparison_folder.h"
 #include "session/directory.h"
@@ -99,10 +100,9 @@ void Session::Worker::run(std::stop_token stop) {
     } catch (const Cancelled&) {  // a yield that ended a step because the session stops
     } catch (...) {
       if (activity_ == Activity::training) activity_ = Activity::paused;
-      say(Severity::error,
-          fmt::format(
-              "Internal error: {}. Training is paused, and the run is still in memory: save it before you continue",
-              reason()));
+      say(Severity::error, fmt::format(mark("Internal error: {}. Training is paused, and the run is still in memory: "
+                                            "save it before you continue"),
+                                       reason()));
       wake_window();
     }
   }
@@ -120,7 +120,7 @@ void Session::Worker::save_what_is_left() {
     if (is_one_of<Adjust, SaveRun>(command)) carry_out(std::move(command));
   }
   if (!run_open_ || kept_) return;
-  for (Engine* engine : engines()) attempt("save the run", [&] { engine->checkpoint(); });
+  for (Engine* engine : engines()) attempt(mark("save the run"), [&] { engine->checkpoint(); });
 }
 
 void Session::Worker::make_engine() {
@@ -225,9 +225,9 @@ void Session::Worker::cancel() {
     corpus_put_off_ = true;
     pause();
     ask_for_study(std::nullopt);
-    say(Severity::info, "Cancelled. The corpus will be read when it is needed");
+    say(Severity::info, mark("Cancelled. The corpus will be read when it is needed"));
   } else if (taken_back > 0) {
-    say(Severity::info, "Cancelled. The current run was not changed");
+    say(Severity::info, mark("Cancelled. The current run was not changed"));
   }
 }
 
@@ -278,7 +278,7 @@ std::vector<Engine*> Session::Worker::engines() const {
 }
 
 bool Session::Worker::run_is_there() {
-  if (!run_open_) say(Severity::warning, "There is no run yet. Open one, or create one with Reset");
+  if (!run_open_) say(Severity::warning, mark("There is no run yet. Open one, or create one with Reset"));
   return run_open_;
 }
 
@@ -298,7 +298,7 @@ void Session::Worker::single_step() {
 
 void Session::Worker::adjust(const Config& config) {
   if (!run_open_) return;  // the opened run has its own configuration
-  attempt("change the configuration", [&] {
+  attempt(mark("change the configuration"), [&] {
     engine_->adjust(config);
     const Config before = std::exchange(config_, with_live_fields(config_, config));
     if (!other_) return;
@@ -309,7 +309,7 @@ void Session::Worker::adjust(const Config& config) {
 
 void Session::Worker::save(const std::string& path) {
   if (!run_is_there()) return;
-  const char* task = other_ ? "save the comparison" : "save the run";
+  const char* task = other_ ? mark("save the comparison") : mark("save the run");
   if (attempt(task, [&] { save_all(path); })) say(Severity::info, fmt::format("Saved to {}", path));
 }
 
@@ -326,7 +326,8 @@ void Session::Worker::save_all(const std::string& path) {
 void Session::Worker::pin(const std::string& text) {
   if (!run_is_there() || engine_->history().find(text)) return;
   if (!engine_->history().pin(text)) {
-    say(Severity::warning, fmt::format("{} sentences are pinned, which is the maximum: unpin one first", max_pinned));
+    say(Severity::warning,
+        fmt::format(mark("{} sentences are pinned, which is the maximum: unpin one first"), max_pinned));
     return;
   }
   if (other_) other_->history().pin(text);
@@ -386,7 +387,7 @@ std::optional<RunOpened> Session::Worker::built(const char* task, const Build& b
         !attempt(task, [&] { opened = build([this](const Progress& progress) { yield_in_preparation(progress); }); });
   } catch (const Cancelled&) {
     replacement_abandoned_ = stop_.stop_requested();
-    say(Severity::info, run_open_ ? "Cancelled. The current run was not changed" : "Cancelled");
+    say(Severity::info, run_open_ ? mark("Cancelled. The current run was not changed") : mark("Cancelled"));
   }
   preparing_ = false;
   if (progress_ && progress_->fraction < 1) send(Progress{progress_->what, 1});
@@ -423,7 +424,7 @@ bool Session::Worker::prepare(const Replacement& wanted, bool discard_unsaved, c
 }
 
 bool Session::Worker::reset(const Reset& wanted) {
-  return prepare(wanted, wanted.discard_unsaved, "create the new run", AfterPreparation::train_on,
+  return prepare(wanted, wanted.discard_unsaved, mark("create the new run"), AfterPreparation::train_on,
                  [&](const ProgressCallback& progress) { return engine_->reset(wanted.config, progress); });
 }
 
@@ -448,7 +449,7 @@ bool Session::Worker::corpus_wanted() const {
 void Session::Worker::read_corpus() {
   CorpusRead read;
   corpus_put_off_ = false;
-  attempt("read the corpus", [&] {
+  attempt(mark("read the corpus"), [&] {
     const ScopedFlag occupied(occupied_), reading(reading_corpus_);
     read = engine_->read_corpus([this](const Progress& progress) { yield_in_reading(progress); });
   });
@@ -468,14 +469,14 @@ void Session::Worker::open_comparison(const OpenRun& wanted) {
     return;
   }
   std::optional<ComparedRuns> runs;
-  if (!attempt("open the comparison", [&] { runs = load_comparison({wanted.path}); })) return;
+  if (!attempt(mark("open the comparison"), [&] { runs = load_comparison({wanted.path}); })) return;
   OpenRun first = wanted;
   const bool a_is_there = is_run(runs->a), b_is_there = is_run(runs->b);
   first.path = (a_is_there || !b_is_there ? runs->a : runs->b).string();
   if (!open(first)) return;
   if (a_is_there && b_is_there) return compare({.other = runs->b.string()});
   say(Severity::warning,
-      fmt::format("There is nothing to compare with: the run {} is missing. Only the other one was opened",
+      fmt::format(mark("There is nothing to compare with: the run {} is missing. Only the other one was opened"),
                   (a_is_there ? runs->b : runs->a).string()));
 }
 
@@ -485,8 +486,8 @@ void Session::Worker::open_comparison(const OpenRun& wanted) {
 void Session::Worker::reset_all(const Reset& wanted) {
   const Config other = moved_along(other_config_, config_, wanted.config);
   if (!reset(wanted) || !other_) return;
-  std::optional<RunOpened> opened =
-      built("create the second run", [&](const ProgressCallback& progress) { return other_->reset(other, progress); });
+  std::optional<RunOpened> opened = built(
+      mark("create the second run"), [&](const ProgressCallback& progress) { return other_->reset(other, progress); });
   if (opened) {
     begin_comparison(*std::move(opened));
   } else {
@@ -498,17 +499,18 @@ void Session::Worker::compare(const Compare& wanted) {
   if (wanted.anew && !reset({*wanted.anew})) return;
   if (!run_is_there()) return;
   std::shared_ptr<Engine> other;
-  std::optional<RunOpened> opened = built("create the run to compare with", [&](const ProgressCallback& progress) {
-    if (corpus_follows_) take_in(engine_->read_corpus(progress));  // shared with the other run
-    other = engine_->beside();
-    if (const auto* path = std::get_if<std::string>(&wanted.other)) return other->open_run(*path, progress);
-    Config config = std::get<Config>(wanted.other);
-    config.training.threads = config_.training.threads;  // both use one thread pool
-    config.training.device = config_.training.device;
-    return other->reset(config, progress);
-  });
+  std::optional<RunOpened> opened =
+      built(mark("create the run to compare with"), [&](const ProgressCallback& progress) {
+        if (corpus_follows_) take_in(engine_->read_corpus(progress));  // shared with the other run
+        other = engine_->beside();
+        if (const auto* path = std::get_if<std::string>(&wanted.other)) return other->open_run(*path, progress);
+        Config config = std::get<Config>(wanted.other);
+        config.training.threads = config_.training.threads;  // both use one thread pool
+        config.training.device = config_.training.device;
+        return other->reset(config, progress);
+      });
   if (!opened) return;
-  if (other_ && !attempt("save the previous run of the comparison", [this] { other_->keep(); })) return;
+  if (other_ && !attempt(mark("save the previous run of the comparison"), [this] { other_->keep(); })) return;
   other_ = std::move(other);
   begin_comparison(*std::move(opened));
 }
@@ -529,7 +531,7 @@ void Session::Worker::begin_comparison(RunOpened opened) {
 void Session::Worker::end_comparison(const EndComparison& wanted) {
   if (!other_) return;
   const std::shared_ptr<Engine>& going = wanted.other_stays ? engine_ : other_;
-  if (!attempt("save the run to be closed, so both stay open", [&] { going->keep(); })) return;
+  if (!attempt(mark("save the run to be closed, so both stay open"), [&] { going->keep(); })) return;
   if (wanted.other_stays) {
     std::swap(engine_, other_);
     config_ = other_config_;
@@ -562,7 +564,7 @@ void Session::Worker::update() {
 // Returns false if training has stopped because of it.
 bool Session::Worker::update(Engine& engine) {
   bool learned = false;
-  const bool trained = attempt("train", [&] {
+  const bool trained = attempt(mark("train"), [&] {
     try {
       send_of(engine, engine.train_step([this] { yield(); }));
       learned = true;
@@ -589,7 +591,7 @@ void Session::Worker::checkpoint_if_due(Engine& engine) {
     const std::string why = reason();
     if (std::exchange(checkpoint_failed_, true)) return;
     say(Severity::error,
-        fmt::format("The run could not be saved at step {}. Training continues, and saving will be retried: {}",
+        fmt::format(mark("The run could not be saved at step {}. Training continues, and saving will be retried: {}"),
                     engine.status().step, why));
   }
 }
@@ -606,7 +608,8 @@ void Session::Worker::stop_at_last_step() {
   const std::int64_t step = next_in_lockstep(engines()).front()->status().step;
   if (step != engine_->steps_wanted()) return;
   activity_ = Activity::finished;
-  say(Severity::info, fmt::format("All {} steps of this run are done. Press Train to continue beyond them", step));
+  say(Severity::info,
+      fmt::format(mark("All {} steps of this run are done. Press Train to continue beyond them"), step));
 }
 
 // Records the pinned sentences at the present step. It is not paced like other forward passes: its cost is bounded by
@@ -621,7 +624,7 @@ void Session::Worker::record(Engine& engine) {
   if (recording_failed_) return;  // retrying at every interval would only repeat the error
   const auto recorded = [&](Frame frame) { send_of(engine, FrameRecorded{std::move(frame)}); };
   try {
-    recording_failed_ = !attempt("record the pinned sentences",
+    recording_failed_ = !attempt(mark("record the pinned sentences"),
                                  [&] { record_pinned(engine, recorded, [this] { yield_in_recording(); }); });
   } catch (const Cancelled&) {  // because of a stop, which ends the turn, or of a run that replaces this one
   }
@@ -692,7 +695,7 @@ void Session::Worker::study() {
   StudyEnded ended{asked.study, nullptr};
   Engine& engine = asked.of_other && other_ ? *other_ : *engine_;
   try {
-    attempt("finish the analysis", [&] {
+    attempt(mark("finish the analysis"), [&] {
       ended.result = std::make_shared<const StudyResult>(
           engine.study(asked, [&](double fraction) { yield_in_study(asked.study, fraction); }));
     });
@@ -752,7 +755,7 @@ void Session::Worker::inspect(Viewer& viewer, const Probe& probe, Publish publis
       send(std::move(why));
     };
     return attempt(
-        "run the model on the sentence", [&] { inspect_with(engine, viewer, asked, publish, put); }, tell);
+        mark("run the model on the sentence"), [&] { inspect_with(engine, viewer, asked, publish, put); }, tell);
   };
   InspectionPace& pace = viewer.id ? viewer_pace_ : window_pace_;
   try {
@@ -907,7 +910,7 @@ bool Session::Worker::attempt(const char* task, const std::function<void()>& wor
   } catch (const Cancelled&) {
     throw;
   } catch (...) {
-    tell({Severity::error, fmt::format("Could not {}: {}", task, reason())});
+    tell({Severity::error, fmt::format(mark("Could not {}: {}"), task, reason())});
     return false;
   }
 }

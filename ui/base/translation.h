@@ -5,6 +5,7 @@
 //  tr_label("Train")          a widget's label, whose ID is the same in every language
 //  trf("{} of {}", at, all)   a format string with values
 //  mark("Train")              in a constant table: translated where it is drawn
+//  tr_filled(text)            a text that the core has already filled with values: see plain/mark.h
 //
 // The contents of files (CSV, JSON, names) are not translated.
 #pragma once
@@ -19,6 +20,9 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
+
+#include "common/mark.h"
 
 namespace attnscope {
 
@@ -39,6 +43,11 @@ class Catalogue {
   // Returns null if the catalog has no such entry.
   const Entry* find(std::string_view english) const;
 
+  // Returns the translation of a text that matches the pattern of an entry, each value passed through `of_value`;
+  // nullopt: none matches.
+  std::optional<std::string> match(std::string_view filled,
+                                   const std::function<std::string(std::string_view)>& of_value) const;
+
   std::size_t size() const { return entries_.size(); }
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
@@ -48,7 +57,16 @@ class Catalogue {
     using is_transparent = void;
   };
 
+  // An entry with placeholders: the English between them, and the translation with numbered ones.
+  struct Pattern {
+    std::vector<std::string> between;
+    std::string translation;
+  };
+
+  void add_pattern(std::string_view english, std::string_view translation);
+
   std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries_;
+  std::vector<Pattern> patterns_;  // the most specific first
 };
 
 // The placeholders of a text, "{} {:g} %d", in argument order; nullopt: its braces are malformed.
@@ -64,11 +82,11 @@ std::string_view tr(std::string_view english);
 // For Dear ImGui functions that take a label as text and ID. Text after ## in the English belongs to the ID.
 const char* tr_label(const char* english);
 
-constexpr const char* mark(const char* english) {
-  return english;
-}
-
 std::string filled(fmt::string_view english, fmt::format_args values);
+
+// Translates a text by the pattern that it was made from, and the values in it that are such texts themselves, except
+// quoted ones. Sentences, and the items of a list, are translated one by one. What is in no entry stays English.
+std::string tr_filled(std::string_view english);
 
 template <typename... Values>
 std::string trf(fmt::format_string<Values...> english, Values&&... values) {

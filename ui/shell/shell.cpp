@@ -141,7 +141,7 @@ void return_focus_after_click(AppState& scope) {
 
 // The text shown while there is nothing to display.
 std::string waiting_text(const AppState& scope) {
-  if (scope.progress) return tr(scope.progress->what.c_str()) + std::string("…");
+  if (scope.progress) return tr_filled(scope.progress->what) + std::string("…");
   if (!has_run(scope)) return tr("Opening the run…  Or open another with File, Open run");
   return tr("Running the model on the sentence…");
 }

@@ -32,7 +32,7 @@ bool draw_toast(Toast& toast, std::vector<Command>& commands, const Skin& skin) 
   ImGui::BeginGroup();
   ImGui::SetCursorPosX(left + skin.px(10));
   ImGui::PushTextWrapPos(left + skin.px(toast_width) - button - skin.px(8));
-  plain_text(tr(toast.message.text.c_str()));  // the worker's messages are in English
+  plain_text(tr_filled(toast.message.text));  // the worker's messages are in English
   ImGui::PopTextWrapPos();
   bool taken = false;
   if (toast.offer) {
@@ -55,7 +55,7 @@ bool draw_toast(Toast& toast, std::vector<Command>& commands, const Skin& skin) 
 // Returns true if it is to be canceled.
 bool draw_progress(const std::string& what, double fraction, const char* cancel_help, const Skin& skin) {
   ImGui::PushID(cancel_help);
-  ImGui::TextUnformatted(tr(what.c_str()));
+  ImGui::TextUnformatted(tr_filled(what).c_str());
   const float cancel_width = ImGui::CalcTextSize(tr("Cancel")).x + skin.px(20);
   const ImVec2 bar(skin.px(toast_width) - cancel_width - skin.px(8), ImGui::GetFrameHeight());
   const bool known = fraction >= 0;  // unknown: a bar without a number

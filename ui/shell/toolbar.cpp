@@ -78,7 +78,7 @@ static_assert(activity_texts.size() == static_cast<std::size_t>(Activity::finish
 }  // namespace
 
 std::string status_line(const AppState& scope) {
-  if (!has_run(scope)) return scope.progress ? tr(scope.progress->what.c_str()) : tr("no run yet");
+  if (!has_run(scope)) return scope.progress ? tr_filled(scope.progress->what) : tr("no run yet");
   const char* activity =
       scope.pausing ? tr("pausing…") : tr(activity_texts[static_cast<std::size_t>(scope.status.activity)]);
   std::string line = trf("{} · step {}", activity, grouped(scope.status.step));

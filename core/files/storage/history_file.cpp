@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 
 constexpr int history_version = 1;
 constexpr const char* history_key = "history";                    // key in the metadata
-constexpr std::uint64_t max_file_bytes = std::uint64_t{1} << 30;  // four times the default budget
+constexpr std::uint64_t max_history_bytes = std::uint64_t{1} << 30;  // four times the default budget
 constexpr std::size_t max_json_bytes = std::size_t{64} << 20;     // for texts and tokens
 constexpr std::size_t most_frames = 10'000;  // of all sentences, in files of earlier versions; a History retains fewer
 
@@ -338,7 +338,7 @@ void save_history(const std::filesystem::path& file, const History& history) {
 }
 
 History load_history(const std::filesystem::path& file, const ModelConfig& model, std::uint64_t run) {
-  const Safetensors contents = parse_safetensors(read_file(file, max_file_bytes), file.string());
+  const Safetensors contents = parse_safetensors(read_file(file, max_history_bytes), file.string());
   try {
     const auto text = contents.metadata.find(history_key);
     if (text == contents.metadata.end()) throw SafetensorsError(fmt::format("there is no \"{}\"", history_key));

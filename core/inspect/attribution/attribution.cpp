@@ -6,6 +6,7 @@
 
 #include "analysis/attention_mix.h"
 #include "analysis/attribution_methods.h"
+#include "common/mark.h"
 #include "inspect/attribution/logit_parts.h"
 #include "inspect/probe/inspect_model.h"
 #include "inspect/probe/tensors.h"
@@ -177,10 +178,12 @@ std::vector<double> rolled_out(const ModelConfig& config, const Inspection& pass
 void take_apart(AttributionResult& result, SequenceModel& model, PieceReader& reader, int token) {
   const ModelConfig& config = model.config();
   if (config.is_recurrent()) {
-    result.parts_problem = "A recurrent network has no residual stream, so its logit is not a sum of heads and layers.";
-  } else if (config.is_classifier()) {
     result.parts_problem =
-        "A classifier pools over all positions, so the label\u2019s logit does not come from a single residual stream.";
+        mark("A recurrent network has no residual stream, so its logit is not a sum of heads and layers.");
+  } else if (config.is_classifier()) {
+    result.parts_problem = mark(
+        "A classifier pools over all positions, so the label\u2019s logit does not come from a single residual "
+        "stream.");
   } else {
     Memory memory;
     if (!config.is_language_model()) memory = model.encode(reader.ids(), {});
@@ -199,9 +202,9 @@ AttributionResult inspect_attribution(SequenceModel& model, const Tokenizer& tok
   result.output = step.output;
   result.tokens = texts_of(config.is_language_model() ? step.read : step.source);
   if (result.written.empty())
-    result.problem = "The model generated no output for this sentence.";
+    result.problem = mark("The model generated no output for this sentence.");
   else if (result.tokens.size() < 2)
-    result.problem = "The input is a single token, so there is nothing to compare it with.";
+    result.problem = mark("The input is a single token, so there is nothing to compare it with.");
   if (!result.problem.empty()) return result;
 
   PieceReader reader(model, step);
@@ -219,7 +222,7 @@ AttributionResult inspect_attribution(SequenceModel& model, const Tokenizer& tok
   const torch::Tensor embedded = reader.embedded(reader.ids());
   result.gradient_input = to_doubles((reader.gradients(embedded.unsqueeze(0))[0] * embedded).sum(1));
   integrate(result, reader, embedded, progress);
-  if (!std::isfinite(result.log_prob)) result.problem = "The probability of this token is not a number.";
+  if (!std::isfinite(result.log_prob)) result.problem = mark("The probability of this token is not a number.");
   return result;
 }
 

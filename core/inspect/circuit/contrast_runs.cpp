@@ -7,6 +7,7 @@
 
 #include "inspect/probe/tensors.h"
 #include "model/inspection.h"
+#include "common/mark.h"
 #include "training/decoding/search.h"
 
 namespace attnscope {
@@ -29,14 +30,15 @@ std::vector<Token> read_text(const Tokenizer& tokenizer, const ModelConfig& mode
 // Throws the reason why the sentences cannot be compared.
 void check_contrasts(const ContrastFacts& facts, const ModelConfig& model) {
   const std::size_t clean = facts.clean.tokens.size(), corrupted = facts.corrupted.tokens.size();
-  if (facts.clean.tokens == facts.corrupted.tokens) throw NotContrasting("The two sentences are the same.");
+  if (facts.clean.tokens == facts.corrupted.tokens) throw NotContrasting(mark("The two sentences are the same."));
   if (clean != corrupted) {
-    throw NotContrasting(fmt::format("The sentences have {} and {} tokens; patching needs the same number of tokens.",
-                                     clean, corrupted));
+    throw NotContrasting(fmt::format(
+        mark("The sentences have {} and {} tokens; patching needs the same number of tokens."), clean, corrupted));
   }
   const std::int64_t room = model.max_length - (model.is_language_model() ? 1 : 0);  // for its output
   if (static_cast<std::int64_t>(clean) > room)
-    throw NotContrasting(fmt::format("The sentences have {} tokens, but the model accepts at most {}.", clean, room));
+    throw NotContrasting(
+        fmt::format(mark("The sentences have {} tokens, but the model accepts at most {}."), clean, room));
 }
 
 std::vector<int> greedy(SequenceModel& model, const torch::Tensor& source) {
@@ -70,7 +72,7 @@ AskedAt parting_step(const std::vector<int>& clean, const std::vector<int>& corr
   const auto [at, in_other] = std::ranges::mismatch(clean, corrupted);
   const auto id = [end](const std::vector<int>& ids, auto it) { return it == ids.end() ? end : *it; };
   if (at == clean.end() && in_other == corrupted.end())
-    throw NoDifference("No circuit found: the model gives the same output for both sentences.");
+    throw NoDifference(mark("No circuit found: the model gives the same output for both sentences."));
   return {{clean.begin(), at}, id(clean, at), id(corrupted, in_other)};
 }
 
@@ -81,7 +83,7 @@ AskedAt step_between(const Tokenizer& tokenizer, const std::vector<std::string>&
   const std::array forms = {tokens_named(tokenizer, words[0]), tokens_named(tokenizer, words[1])};
   for (std::size_t i = 0; i < forms.size(); ++i)
     if (forms[i].empty())
-      throw NotContrasting(fmt::format("\"{}\" is not a single token of the vocabulary.", words[i]));
+      throw NotContrasting(fmt::format(mark("\"{}\" is not a single token of the vocabulary."), words[i]));
   const auto parted = std::ranges::mismatch(clean, corrupted).in1;
   const auto is_asked = [&](int id) { return contains(forms[0], id) || contains(forms[1], id); };
   const auto named = std::find_if(clean.begin(), clean.end(), is_asked);
@@ -122,7 +124,7 @@ ContrastRuns::ContrastRuns(SequenceModel& model, const Tokenizer& tokenizer, con
 
 void ContrastRuns::read_contrasts(const std::string& clean, const std::string& corrupted) {
   if (config().is_classifier())
-    throw NotContrasting("A classifier does not generate tokens, so its outputs cannot diverge at a token.");
+    throw NotContrasting(mark("A classifier does not generate tokens, so its outputs cannot diverge at a token."));
   model_.check_standing_still();
   facts_.language_model = config().is_language_model();
   facts_.recurrent = config().is_recurrent();

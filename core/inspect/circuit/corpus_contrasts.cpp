@@ -15,6 +15,8 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr std::size_t most_other_words = 2;
+constexpr std::size_t most_searched = 20'000;        // pairs, for word swaps
+constexpr std::size_t most_searched_text = 1 << 20;  // bytes of running text
 
 Words words_of(std::string_view text) {
   Words words;
@@ -184,6 +186,47 @@ std::vector<std::string> contrasts_of(const Corpus& corpus, const std::string& s
       contrast[changing] = word;
       contrasts.push_back(joined(contrast));
     }
+  }
+  return contrasts;
+}
+
+std::vector<std::string> word_swaps_of(const Corpus& corpus, const std::string& sentence, std::size_t most) {
+  const Words words = words_of(sentence);
+  if (words.empty()) return {};
+  const auto word_at = [](const Words& of, std::size_t at) { return at < of.size() ? of[at] : std::string(); };
+  struct Count {
+    int between_neighbors = 0, after_same_word = 0;
+  };
+  std::map<std::pair<std::size_t, std::string>, Count> counts;  // by position in the sentence and other word
+  const auto count = [&](const std::string& text) {
+    const Words seen = words_of(text);
+    for (std::size_t at = 0; at < words.size(); ++at)
+      for (std::size_t i = 0; i < seen.size(); ++i) {
+        const bool after_same = at == 0 ? i == 0 : i > 0 && seen[i - 1] == words[at - 1];
+        if (!after_same || seen[i] == words[at]) continue;
+        Count& found = counts[{at, seen[i]}];
+        ++(word_at(seen, i + 1) == word_at(words, at + 1) ? found.between_neighbors : found.after_same_word);
+      }
+  };
+  std::size_t searched = 0;
+  for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
+    for (const Pair& pair : *part)
+      if (searched++ < most_searched) count(pair.source);
+  const std::string_view text = corpus.text.train;
+  for (const std::string& line : lines_of(text.substr(0, text.rfind('\n', most_searched_text)))) count(line);
+
+  std::vector<std::pair<std::size_t, std::string>> swaps;
+  for (const auto& [swap, times] : counts) swaps.push_back(swap);
+  std::ranges::stable_sort(swaps, std::ranges::greater(), [&](const auto& swap) {
+    const Count& times = counts.at(swap);
+    return std::pair(times.between_neighbors, times.after_same_word);
+  });
+  std::vector<std::string> contrasts;
+  for (const auto& [at, word] : swaps) {
+    if (contrasts.size() == most) break;
+    Words contrast = words;
+    contrast[at] = word;
+    contrasts.push_back(joined(contrast));
   }
   return contrasts;
 }

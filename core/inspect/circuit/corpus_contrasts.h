@@ -20,6 +20,10 @@ std::vector<ContrastQuestion> contrasts_like(const Corpus& corpus, const Contras
 // pronoun references are known, the reference must change. Sorted by similarity, then by how widely the word is used.
 std::vector<std::string> contrasts_of(const Corpus& corpus, const std::string& sentence, std::size_t most = 12);
 
+// Sentences with one word replaced by another that the corpus has between the same neighbors, or else after the same
+// word: candidates for any corpus, whose translations may be equal. Sorted by neighbors, then by frequency.
+std::vector<std::string> word_swaps_of(const Corpus& corpus, const std::string& sentence, std::size_t most = 24);
+
 struct CorpusCases {
   std::vector<ContrastCase> cases;  // the clean sentence is the one whose answer equals the pair's clean answer
   int tried = 0;

@@ -9,6 +9,7 @@
 #include "inspect/probe/tensors.h"
 #include "model/kernels/attention.h"
 #include "model/positions.h"
+#include "common/mark.h"
 
 namespace attnscope {
 namespace {
@@ -20,8 +21,8 @@ class StreamParts {
       : runs_(runs), config_(runs.config()), contrast_(contrast), stack_(stack) {
     const torch::Tensor embedded = state(0);
     const torch::Tensor word = words_embedded();
-    add("embedding", word);
-    if (position_scheme(config_.positions).form == PositionForm::added) add("position", embedded - word);
+    add(mark("embedding"), word);
+    if (position_scheme(config_.positions).form == PositionForm::added) add(mark("position"), embedded - word);
     biases_ = torch::zeros_like(embedded);
   }
 
@@ -29,7 +30,8 @@ class StreamParts {
     const std::string name = layer_name(layer);
     add_heads(layer, name + "self_attn.out_proj.");
     norm_if_post(name + "norm1.");
-    add(fmt::format("feed-forward {}", layer + 1), runs_.value(contrast_, {ValueKind::feed_forward, stack_, layer}));
+    add(fmt::format(mark("feed-forward {}"), layer + 1),
+        runs_.value(contrast_, {ValueKind::feed_forward, stack_, layer}));
     norm_if_post(name + "norm2.");
   }
 
@@ -40,7 +42,7 @@ class StreamParts {
 
   std::vector<std::string> names() const {
     std::vector<std::string> names = names_;
-    names.emplace_back("biases");
+    names.emplace_back(mark("biases"));
     return names;
   }
 
@@ -196,7 +198,7 @@ ScoreSplit split_score(const ContrastRuns& runs, const ScoreQuestion& question) 
   torch::Tensor terms = scores.with(question.to);
   if (question.other >= 0) terms = terms - scores.with(question.other);
   ScoreSplit split{.question = question, .parts = scores.names(), .key_parts = scores.names()};
-  if (terms.size(1) > terms.size(0)) split.key_parts.emplace_back("distance");
+  if (terms.size(1) > terms.size(0)) split.key_parts.emplace_back(mark("distance"));
   split.terms = to_matrix(terms);
   split.score = terms.sum().item<double>();
   return split;

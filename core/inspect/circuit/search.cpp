@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/mark.h"
 #include "inspect/probe/tensors.h"
 
 namespace attnscope {
@@ -201,9 +202,9 @@ class Search {
     const bool reads =
         std::ranges::any_of(found_.edges, [&](const CircuitEdge& edge) { return edge.part == found_.reader; });
     if (!reads && !model_.is_recurrent()) {
-      found_.problem =
+      found_.problem = mark(
           "No circuit found: no attention head moves the difference to another position. The output uses it where it "
-          "is, or other components move it.";
+          "is, or other components move it.");
     }
     return std::move(found_);
   }
@@ -219,10 +220,11 @@ class Search {
     for (const ContrastCase& it : cases_) {
       const ContrastFacts& facts = it.runs->facts();
       if (tells_apart(facts)) continue;
-      return fmt::format(
-          "No circuit found: log p({}) − log p({}) is {:.2f} for one sentence and {:.2f} for the other, so the model "
-          "does not distinguish them.",
-          without_mark(facts.a.text), without_mark(facts.b.text), facts.clean.margin, facts.corrupted.margin);
+      return fmt::format(mark("No circuit found: log p({}) − log p({}) is {:.2f} for one sentence and {:.2f} for the "
+                              "other, so the model "
+                              "does not distinguish them."),
+                         without_mark(facts.a.text), without_mark(facts.b.text), facts.clean.margin,
+                         facts.corrupted.margin);
     }
     return {};
   }
@@ -439,7 +441,7 @@ class Search {
 
 ContrastCase case_of(std::shared_ptr<const ContrastRuns> runs) {
   std::vector<Slot> slots = runs->facts().words;
-  if (runs->facts().language_model) slots.push_back({"the step", {runs->positions(AttentionPart::decoder) - 1}});
+  if (runs->facts().language_model) slots.push_back({mark("the step"), {runs->positions(AttentionPart::decoder) - 1}});
   return {std::move(runs), std::move(slots)};
 }
 

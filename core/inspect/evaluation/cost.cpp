@@ -12,6 +12,7 @@
 
 #include "model/attention.h"
 #include "model/cells.h"
+#include "common/mark.h"
 #include "model/kernels/held_memory.h"
 #include "model/kernels/libtorch.h"
 
@@ -101,11 +102,11 @@ CostPoint measure(const Pass& pass, std::int64_t length, std::int64_t width, Spe
 
 // Estimates the worst-case cost of twice the length, n².
 std::string why_not_next(const CostCurve& curve, const CostQuestion& question, double seconds_left) {
-  if (seconds_left <= 0) return fmt::format("the time limit of {:g} s is reached", question.seconds);
+  if (seconds_left <= 0) return fmt::format(mark("the time limit of {:g} s is reached"), question.seconds);
   if (curve.points.empty()) return {};
   const CostPoint& last = curve.points.back();
   if (4 * last.megabytes > question.megabytes)
-    return fmt::format("{} tokens may need more than {:g} MB", 2 * last.length, question.megabytes);
+    return fmt::format(mark("{} tokens may need more than {:g} MB"), 2 * last.length, question.megabytes);
   return {};
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/spread.h"
 #include "model/inspection.h"
+#include "common/mark.h"
 #include "training/validation.h"
 
 namespace attnscope {
@@ -103,8 +104,8 @@ class HeadsStudy {
 constexpr std::size_t quick_batches = 4;
 
 std::string why_not(const SequenceModel& model, const Dataset& dataset) {
-  if (model.config().is_recurrent()) return "A recurrent network has no heads to ablate.";
-  if (!dataset.can_validate()) return "No validation set is held out, so there is no loss to measure.";
+  if (model.config().is_recurrent()) return mark("A recurrent network has no heads to ablate.");
+  if (!dataset.can_validate()) return mark("No validation set is held out, so there is no loss to measure.");
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/clamped.h"
+#include "common/mark.h"
 #include "config/architecture.h"
 #include "training/batches.h"
 #include "training/decoding/search.h"
@@ -107,7 +108,7 @@ void inspect_pairs(LengthResult& inspection, Roomy& roomy, const Tokenizer& toke
         tokens = std::max(tokens, static_cast<std::int64_t>(tokenizer.encode(side).size()));
     if (length > inspection.trained && !roomy.reach(tokens + room_beside_words)) {
       inspection.problem =
-          "This model\u2019s position embeddings are learned: it has none for longer sentences than these.";
+          mark("This model\u2019s position embeddings are learned: it has none for longer sentences than these.");
       return;
     }
     const LengthPoint point = point_of(roomy.model(), tokenizer, of_length, length, yield);
@@ -115,10 +116,10 @@ void inspect_pairs(LengthResult& inspection, Roomy& roomy, const Tokenizer& toke
     ++done;
   }
   if (inspection.points.empty())
-    inspection.problem = "No held-out pair fits into the model.";
+    inspection.problem = mark("No held-out pair fits into the model.");
   else if (inspection.points.back().length <= inspection.trained)
     inspection.problem =
-        "Sentences longer than those of the corpus can be generated only for copy, reverse, sort and addition.";
+        mark("Sentences longer than those of the corpus can be generated only for copy, reverse, sort and addition.");
 }
 
 // Evenly spaced windows of the stream, consecutive if it is short.
@@ -129,12 +130,12 @@ void inspect_text(LengthResult& inspection, Roomy& roomy, const Tokenizer& token
   std::int64_t length = 2 * inspection.trained;
   if (!roomy.reach(length)) {
     length = inspection.trained;
-    inspection.problem = "This model\u2019s position embeddings are learned: it has none beyond its context.";
+    inspection.problem = mark("This model\u2019s position embeddings are learned: it has none beyond its context.");
   }
   const std::vector<int> stream = encode_text(tokenizer, corpus.text.test, [&] { progress(0); }).stream;
   const auto available = static_cast<std::int64_t>(stream.size()) - 1;
   if (available < length) {
-    inspection.problem = "The held-out text is shorter than one window of twice the context.";
+    inspection.problem = mark("The held-out text is shorter than one window of twice the context.");
     return;
   }
   const torch::NoGradGuard no_grad;

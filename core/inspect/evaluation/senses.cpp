@@ -12,6 +12,7 @@
 
 #include "analysis/embedding_measures.h"
 #include "analysis/matrix_algebra.h"
+#include "common/mark.h"
 #include "config/position_schemes.h"
 #include "data/corpus/words.h"
 #include "inspect/probe/principal_axes.h"
@@ -182,7 +183,7 @@ void group_by_output(const std::vector<WordReading>& readings, SenseResult& insp
   const bool others = ranked.size() > most_groups + 1;
   if (others) ranked.resize(most_groups);
   for (const auto& [token, count] : ranked) inspection.groups.push_back(token_name(token));
-  if (others) inspection.groups.emplace_back("others");
+  if (others) inspection.groups.emplace_back(mark("others"));
   for (std::size_t i = 0; i < readings.size(); ++i) {
     const auto found = std::ranges::find(ranked, readings[i].attended_by, &std::pair<std::string, int>::first);
     inspection.occurrences[i].group = static_cast<int>(found - ranked.begin());
@@ -191,8 +192,8 @@ void group_by_output(const std::vector<WordReading>& readings, SenseResult& insp
 
 std::string layer_name(std::size_t layer, const ModelConfig& model) {
   const bool placed = !model.is_recurrent() && position_scheme(model.positions).form == PositionForm::added;
-  if (layer == 0) return placed ? "embedding + position" : "embedding";
-  return model.is_recurrent() ? "top layer" : fmt::format("layer {}", layer);
+  if (layer == 0) return placed ? mark("embedding + position") : mark("embedding");
+  return model.is_recurrent() ? mark("top layer") : fmt::format(mark("layer {}"), layer);
 }
 
 void add_layers(const std::vector<WordReading>& readings, const ModelConfig& model, SenseResult& inspection) {
@@ -203,7 +204,8 @@ void add_layers(const std::vector<WordReading>& readings, const ModelConfig& mod
     for (const WordReading& reading : readings) rows.push_back(reading.vectors[layer]);
     const torch::Tensor vectors = torch::stack(rows);  // occurrences × D
     if (!vectors.isfinite().all().item<bool>()) {
-      inspection.problem = "The model's outputs are not finite: open the run again to return to its last checkpoint.";
+      inspection.problem =
+          mark("The model's outputs are not finite: open the run again to return to its last checkpoint.");
       inspection.layers.clear();
       return;
     }
@@ -230,15 +232,15 @@ SenseResult inspect_senses(SequenceModel& model, const Tokenizer& tokenizer, con
   if (is_english_french(config) && !model.config().is_language_model())
     for (const std::string_view known : ambiguous_words()) inspection.suggestions.emplace_back(known);
   if (!corpus) {
-    inspection.problem = "The run's corpus could not be read, so there are no sentences to search.";
+    inspection.problem = mark("The run's corpus could not be read, so there are no sentences to search.");
     return inspection;
   }
   Collector collector(tokenizer, model.config(), config, word, inspection);
   if (!word.empty()) collect(*corpus, collector, yield);
   if (collector.found.size() < 2) {
     inspection.problem =
-        fmt::format("The corpus has {} with \"{}\" as a source word that fits into the model: type another word.",
-                    collector.found.empty() ? "no sentence" : "only one sentence", word);
+        fmt::format(mark("The corpus has {} with \"{}\" as a source word that fits into the model: type another word."),
+                    collector.found.empty() ? mark("no sentence") : mark("only one sentence"), word);
     return inspection;
   }
   std::vector<WordReading> readings;
@@ -248,13 +250,13 @@ SenseResult inspect_senses(SequenceModel& model, const Tokenizer& tokenizer, con
     readings.push_back(read_word(model, found, collector.known()));
   }
   if (collector.known()) {
-    inspection.grouped_by = "sense, known from the translation";
+    inspection.grouped_by = mark("sense, known from the translation");
   } else if (std::ranges::all_of(readings, [](const WordReading& reading) { return reading.attended_by.empty(); })) {
-    inspection.grouped_by = "nothing: this model has no cross-attention to separate senses by";
-    inspection.groups = {"all"};
+    inspection.grouped_by = mark("nothing: this model has no cross-attention to separate senses by");
+    inspection.groups = {mark("all")};
     for (Occurrence& occurrence : inspection.occurrences) occurrence.group = 0;
   } else {
-    inspection.grouped_by = "the output token that attends to it most";
+    inspection.grouped_by = mark("the output token that attends to it most");
     group_by_output(readings, inspection);
   }
   add_layers(readings, model.config(), inspection);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/clamped.h"
+#include "common/mark.h"
 #include "config/position_schemes.h"
 #include "inspect/probe/data_flow_builder.h"
 #include "inspect/probe/tensors.h"
@@ -31,7 +32,7 @@ void DataFlowBuilder::settle() {
   FlowWanted& asked = flow_.asked;
   const ArchitectureColumn& column = plan_.column(asked.box.decoder);
   if (!find_box(plan_, asked.box)) {
-    flow_.problem = "This architecture has no such component: choose a box in its diagram.";
+    flow_.problem = mark("This architecture has no such component: choose a box in its diagram.");
     return;
   }
   asked.layer = clamped(asked.layer, 0, static_cast<int>(column.layers) - 1);
@@ -87,18 +88,19 @@ int DataFlowBuilder::add_linear(int x, const std::string& result, const std::str
                                 const torch::Tensor& w, const torch::Tensor& b, const std::string& letters) {
   const auto split = letters.find("×");
   const std::string width = letters.substr(split + std::string("×").size());
-  const int matrix =
-      add_learned(weight, fmt::format("Learned weights, applied as {}·W; PyTorch stores the transpose.", at(x).name),
-                  letters, w.t());
+  const int matrix = add_learned(
+      weight, fmt::format(mark("Learned weights, applied as {}·W; PyTorch stores the transpose."), at(x).name), letters,
+      w.t());
   FlowMatrix made{.name = result,
-                  .help = fmt::format("{}·{}{}{}: this linear map, applied to every token.", at(x).name, weight,
+                  .help = fmt::format(mark("{}·{}{}{}: this linear map, applied to every token."), at(x).name, weight,
                                       b.defined() ? " + " : "", b.defined() ? bias : ""),
                   .letters = at(x).letters.substr(0, at(x).letters.find("×")) + "×" + width,
                   .op = FlowOp::product,
                   .operands = {x, matrix},
                   .row_labels = at(x).row_labels};
   if (b.defined())
-    made.operands.push_back(add_learned(bias, "Learned bias, the same for every token.", "1×" + width, b.unsqueeze(0)));
+    made.operands.push_back(
+        add_learned(bias, mark("Learned bias, the same for every token."), "1×" + width, b.unsqueeze(0)));
   return add(std::move(made), torch::linear(of(x), w, b));
 }
 
@@ -124,13 +126,13 @@ int DataFlowBuilder::add_embedding(bool decoder) {
   const torch::Tensor ids = replaced_ids(&pass_.record, given, decoder, 0)[0];
   const double root = embedding_factor();
   const int id = add({.name = "ids",
-                      .help = "Token ids: all that the model receives of the text.",
+                      .help = mark("Token ids: all that the model receives of the text."),
                       .letters = length() + "×1",
                       .row_labels = labels,
                       .col_labels = {"id"}},
                      ids.unsqueeze(1));
   const int rows = add({.name = "E[ids]",
-                        .help = "Rows of the embedding matrix E, V×D: one learned vector per token.",
+                        .help = mark("Rows of the embedding matrix E, V×D: one learned vector per token."),
                         .letters = length() + "×D",
                         .op = FlowOp::picked,
                         .operands = {id},
@@ -139,7 +141,8 @@ int DataFlowBuilder::add_embedding(bool decoder) {
   const auto times_root = [&] {
     return add(
         {.name = "E[ids]·√D",
-         .help = "Multiplied by √D (paper §3.4), which scales the embeddings to the size of the positional encodings.",
+         .help = mark(
+             "Multiplied by √D (paper §3.4), which scales the embeddings to the size of the positional encodings."),
          .letters = length() + "×D",
          .op = FlowOp::scaled,
          .operands = {rows},
@@ -153,13 +156,13 @@ int DataFlowBuilder::add_embedding(bool decoder) {
     if (!added || (!table.name.empty() && table.name != (decoder ? "target" : "source"))) continue;
     const int positions =
         add({.name = "positions",
-             .help = fmt::format("One vector per position: {}.", position_scheme(config_.positions).tells),
+             .help = fmt::format(mark("One vector per position: {}."), position_scheme(config_.positions).tells),
              .letters = length() + "×D",
              .op = config_.positions == "learned" ? FlowOp::learned : FlowOp::given,
              .row_labels = labels},
             table.values.slice(0, 0, static_cast<std::int64_t>(labels.size())).detach());
     return add({.name = "x",
-                .help = "Input of the first layer: token embedding plus positional encoding.",
+                .help = mark("Input of the first layer: token embedding plus positional encoding."),
                 .letters = length() + "×D",
                 .op = FlowOp::sum,
                 .operands = {scaled, positions},
@@ -207,54 +210,58 @@ void DataFlowBuilder::add_logits(bool shares) {
   int h = -1;
   int weights = -1;
   if (!shares) {
-    h = add({.name = "h", .help = "Output of the last layer, one row per token.", .letters = "T×D", .row_labels = rows},
+    h = add({.name = "h",
+             .help = mark("Output of the last layer, one row per token."),
+             .letters = "T×D",
+             .row_labels = rows},
             features);
     if (config_.scaled_output) {
       const double factor = 1 / std::sqrt(static_cast<double>(config_.d_model));
-      h = add(
-          {.name = "h ÷ √D",
-           .help = "Divided by √D before the product with the embedding matrix, whose values are large (1910.10683).",
-           .letters = "T×D",
-           .op = FlowOp::scaled,
-           .operands = {h},
-           .factor = static_cast<float>(factor),
-           .row_labels = rows},
-          features * factor);
+      h = add({.name = "h ÷ √D",
+               .help = mark(
+                   "Divided by √D before the product with the embedding matrix, whose values are large (1910.10683)."),
+               .letters = "T×D",
+               .op = FlowOp::scaled,
+               .operands = {h},
+               .factor = static_cast<float>(factor),
+               .row_labels = rows},
+              features * factor);
     }
     const torch::Tensor table = parameter(config_.has_tied_output() ? "embedding.weight" : "output_weight");
-    weights =
-        add({.name = config_.has_tied_output() ? "Eᵀ" : "W",
-             .help = fmt::format("One column per token of the vocabulary; these are the {} most probable after “{}”.",
-                                 count, row),
-             .letters = fmt::format("D×{} of V", count),
-             .op = FlowOp::learned,
-             .col_labels = columns},
-            table.index_select(0, best - first).t());
+    weights = add(
+        {.name = config_.has_tied_output() ? "Eᵀ" : "W",
+         .help = fmt::format(mark("One column per token of the vocabulary; these are the {} most probable after “{}”."),
+                             count, row),
+         .letters = fmt::format("D×{} of V", count),
+         .op = FlowOp::learned,
+         .col_labels = columns},
+        table.index_select(0, best - first).t());
   }
   FlowMatrix logit{
       .name = "logits",
-      .help = fmt::format("One score per token of the vocabulary: the {} most probable of V after “{}”.", count, row),
+      .help =
+          fmt::format(mark("One score per token of the vocabulary: the {} most probable of V after “{}”."), count, row),
       .letters = fmt::format("T×{} of V", count),
       .row_labels = rows,
       .col_labels = columns};
   if (!shares) logit.op = FlowOp::product, logit.operands = {h, weights};
   if (!shares && config_.output_bias) {
-    logit.operands.push_back(add_learned("b", "Learned bias, one number per token of the vocabulary.",
+    logit.operands.push_back(add_learned("b", mark("Learned bias, one number per token of the vocabulary."),
                                          fmt::format("1×{} of V", count),
                                          parameter("output_bias").index_select(0, best - first).unsqueeze(0)));
   }
   const int score = add(std::move(logit), logits.index_select(1, best));
   if (!shares) return;
-  const int sum =
-      add({.name = "ln Σ exp",
-           .help = "Over all tokens of the vocabulary: the softmax normalizer, which is subtracted from every score.",
-           .letters = "T×1",
-           .op = FlowOp::log_sum,
-           .row_labels = rows,
-           .col_labels = {"ln Σ"}},
-          logits.logsumexp(1, true));
+  const int sum = add(
+      {.name = "ln Σ exp",
+       .help = mark("Over all tokens of the vocabulary: the softmax normalizer, which is subtracted from every score."),
+       .letters = "T×1",
+       .op = FlowOp::log_sum,
+       .row_labels = rows,
+       .col_labels = {"ln Σ"}},
+      logits.logsumexp(1, true));
   add({.name = "p",
-       .help = "exp(logit − ln Σ exp): the probability of each token. Over the whole vocabulary they sum to 1.",
+       .help = mark("exp(logit − ln Σ exp): the probability of each token. Over the whole vocabulary they sum to 1."),
        .letters = at(score).letters,
        .op = FlowOp::share,
        .operands = {score, sum},

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/mark.h"
 #include "inspect/probe/data_flow_builder.h"
 #include "inspect/probe/tensors.h"
 
@@ -68,8 +69,8 @@ void DataFlowBuilder::add_cell() {
   const bool with_context = decoder() && config_.attention == "bahdanau" && layer == 0;
   const int x =
       add({.name = "x",
-           .help = with_context ? "The embedded token, concatenated with the attention context from the source."
-                                : "Input of this layer, one row per token.",
+           .help = with_context ? mark("The embedded token, concatenated with the attention context from the source.")
+                                : mark("Input of this layer, one row per token."),
            .letters = length() + (with_context ? "×2D" : "×D"),
            .row_labels = labels},
           input_of(decoder(), layer));
@@ -78,17 +79,19 @@ void DataFlowBuilder::add_cell() {
     const Cell own = cell(decoder(), layer, reverse);
     const Read made = read(own, of(x), first_state(decoder(), layer, direction), reverse);
     const std::string width = directions(decoder()) == 2 ? "D/2" : "D";
-    if (directions(decoder()) == 2) begin_section(reverse ? "Backward direction" : "Forward direction");
+    if (directions(decoder()) == 2) begin_section(reverse ? mark("Backward direction") : mark("Forward direction"));
     const int from_input = add_linear(x, "x·W_ih", "W_ih", "b_ih", own.weight_ih, own.bias_ih,
                                       (with_context ? "2D×" : "D×") + std::string("G"));
-    at(from_input).help =
-        "Input contribution to the gates, one row per token, independent of the state. The gates are side by side.";
-    add_learned("W_hh", "Learned: contribution of the previous state to the gates.", width + "×G", own.weight_hh.t());
+    at(from_input).help = mark(
+        "Input contribution to the gates, one row per token, independent of the state. The gates are side by side.");
+    add_learned("W_hh", mark("Learned: contribution of the previous state to the gates."), width + "×G",
+                own.weight_hh.t());
     const std::string letters = length() + "×" + width;
     if (made.c.defined())
-      add({.name = "c", .help = "Memory cell after each token.", .letters = letters, .row_labels = labels}, made.c);
+      add({.name = "c", .help = mark("Memory cell after each token."), .letters = letters, .row_labels = labels},
+          made.c);
     add({.name = "h",
-         .help = "Hidden state after each token: passed to the next layer and to the next token.",
+         .help = mark("Hidden state after each token: passed to the next layer and to the next token."),
          .letters = letters,
          .row_labels = labels},
         made.h);
@@ -105,16 +108,19 @@ void DataFlowBuilder::add_attention_of_states() {
   const bool additive = parameters_.contains("attention.v.weight");
   const torch::Tensor memory = pass_.memory.states[0].detach();
 
-  const int s = add({.name = "s",
-                     .help = before ? "Decoder state before each token." : "Decoder state after each token.",
-                     .letters = "T×D",
-                     .row_labels = queries},
-                    states);
-  const int h = add(
-      {.name = "memory", .help = "Encoder states, used as keys and as values.", .letters = "S×D", .row_labels = keys},
-      memory);
+  const int s =
+      add({.name = "s",
+           .help = before ? mark("Decoder state before each token.") : mark("Decoder state after each token."),
+           .letters = "T×D",
+           .row_labels = queries},
+          states);
+  const int h = add({.name = "memory",
+                     .help = mark("Encoder states, used as keys and as values."),
+                     .letters = "S×D",
+                     .row_labels = keys},
+                    memory);
   FlowMatrix scored{.name = "scores",
-                    .help = "s·k: how well each decoder state matches each source token (1508.04025 §3.1).",
+                    .help = mark("s·k: how well each decoder state matches each source token (1508.04025 §3.1)."),
                     .letters = "T×S",
                     .op = FlowOp::scores,
                     .row_labels = queries,
@@ -125,9 +131,9 @@ void DataFlowBuilder::add_attention_of_states() {
     const torch::Tensor v = parameter("attention.v.weight");
     const int ws = add_linear(s, "s·W", "W", "", w, {}, "D×D");
     const int uh = add_linear(h, "memory·U", "U", "", u, {}, "D×D");
-    add_learned("v", "Learned: weights of the sum over components.", "1×D", v);
+    add_learned("v", mark("Learned: weights of the sum over components."), "1×D", v);
     scored.op = FlowOp::given;
-    scored.help = "v·tanh(s·W + memory·U), for every pair (1409.0473 A.1.2).";
+    scored.help = mark("v·tanh(s·W + memory·U), for every pair (1409.0473 A.1.2).");
     scores = torch::matmul(torch::tanh(of(ws).unsqueeze(1) + of(uh).unsqueeze(0)), v[0]);
   } else {
     int k = h;
@@ -138,7 +144,7 @@ void DataFlowBuilder::add_attention_of_states() {
   }
   const int score = add(std::move(scored), scores);
   const int weights = add({.name = "weights",
-                           .help = "softmax of every row: positive weights that sum to 1.",
+                           .help = mark("softmax of every row: positive weights that sum to 1."),
                            .letters = "T×S",
                            .op = FlowOp::softmax,
                            .operands = {score},
@@ -146,7 +152,7 @@ void DataFlowBuilder::add_attention_of_states() {
                            .col_labels = keys},
                           pass_.record.cross.front()[0][0]);
   add({.name = "context",
-       .help = "Weighted sum of the encoder states.",
+       .help = mark("Weighted sum of the encoder states."),
        .letters = "T×D",
        .op = FlowOp::product,
        .operands = {weights, h},
@@ -157,10 +163,11 @@ void DataFlowBuilder::add_attention_of_states() {
 // Pooling of a classifier; papers in model/pooling.h.
 void DataFlowBuilder::add_pooling() {
   const std::vector<std::string> queries = tokens(), keys = texts_of(pass_.whole.source);
-  const int h = add({.name = "h", .help = "Encoder states, one row per token.", .letters = "S×D", .row_labels = keys},
-                    pass_.memory.states[0].detach());
+  const int h =
+      add({.name = "h", .help = mark("Encoder states, one row per token."), .letters = "S×D", .row_labels = keys},
+          pass_.memory.states[0].detach());
   FlowMatrix weights{.name = "weights",
-                     .help = "Weight of each state in the sum. The weights sum to 1.",
+                     .help = mark("Weight of each state in the sum. The weights sum to 1."),
                      .letters = "T×S",
                      .row_labels = queries,
                      .col_labels = keys};
@@ -168,16 +175,16 @@ void DataFlowBuilder::add_pooling() {
     const int inner =
         add_linear(h, "h·W + b", "W", "b", parameter("pooling.W.weight"), parameter("pooling.W.bias"), "D×D");
     const int active = add({.name = "tanh",
-                            .help = "tanh of every component.",
+                            .help = mark("tanh of every component."),
                             .letters = "S×D",
                             .op = FlowOp::tanh,
                             .operands = {inner},
                             .row_labels = keys},
                            torch::tanh(of(inner)));
     const torch::Tensor v = parameter("pooling.v.weight");
-    const int asks = add_learned("v", "Learned query, the same for every text.", "1×D", v);
+    const int asks = add_learned("v", mark("Learned query, the same for every text."), "1×D", v);
     const int scores = add({.name = "scores",
-                            .help = "v·tanh(h·W + b), for every token (Yang et al. 2016).",
+                            .help = mark("v·tanh(h·W + b), for every token (Yang et al. 2016)."),
                             .letters = "T×S",
                             .op = FlowOp::scores,
                             .operands = {asks, active},
@@ -189,7 +196,7 @@ void DataFlowBuilder::add_pooling() {
   }
   const int weight = add(std::move(weights), pass_.record.cross.front()[0][0]);
   add({.name = "pooled",
-       .help = "Weighted sum of the states: the only input of the classifier.",
+       .help = mark("Weighted sum of the states: the only input of the classifier."),
        .letters = "T×D",
        .op = FlowOp::product,
        .operands = {weight, h},
@@ -200,15 +207,15 @@ void DataFlowBuilder::add_pooling() {
 void DataFlowBuilder::add_readout() {
   const std::vector<std::string> labels = tokens();
   const int context = add({.name = "context",
-                           .help = "Attention context: weighted sum of the encoder states.",
+                           .help = mark("Attention context: weighted sum of the encoder states."),
                            .letters = "T×D",
                            .row_labels = labels},
                           contexts());
   const int state =
-      add({.name = "h", .help = "Decoder state after each token.", .letters = "T×D", .row_labels = labels},
+      add({.name = "h", .help = mark("Decoder state after each token."), .letters = "T×D", .row_labels = labels},
           states_of(true, static_cast<int>(config_.num_decoder_layers) - 1));
   const int both = add({.name = "[context; h]",
-                        .help = "Context and state, concatenated.",
+                        .help = mark("Context and state, concatenated."),
                         .letters = "T×2D",
                         .op = FlowOp::beside,
                         .operands = {context, state},
@@ -216,7 +223,7 @@ void DataFlowBuilder::add_readout() {
                        torch::cat({of(context), of(state)}, 1));
   const int inner = add_linear(both, "inner", "W_c", "", parameter("attention.W_c.weight"), {}, "2D×D");
   add({.name = "h̃",
-       .help = "tanh of the projection: the logits are computed from it (1508.04025 eq. 5).",
+       .help = mark("tanh of the projection: the logits are computed from it (1508.04025 eq. 5)."),
        .letters = "T×D",
        .op = FlowOp::tanh,
        .operands = {inner},

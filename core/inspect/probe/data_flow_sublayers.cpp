@@ -13,6 +13,7 @@
 #include "inspect/probe/data_flow_builder.h"
 #include "inspect/probe/tensors.h"
 #include "model/feed_forward.h"
+#include "common/mark.h"
 #include "model/kernels/attention.h"
 
 namespace attnscope {
@@ -56,13 +57,14 @@ struct ActivationText {
 };
 
 constexpr std::array activation_texts = {
-    ActivationText{"relu", FlowOp::relu, "max(0, inner): the hidden units. Below 0 a unit is inactive (paper §3.3)."},
-    ActivationText{"gelu", FlowOp::gelu, "inner·Φ(inner): the hidden units (1606.08415)."},
+    ActivationText{"relu", FlowOp::relu,
+                   mark("max(0, inner): the hidden units. Below 0 a unit is inactive (paper §3.3).")},
+    ActivationText{"gelu", FlowOp::gelu, mark("inner·Φ(inner): the hidden units (1606.08415).")},
     ActivationText{"gelu-tanh", FlowOp::gelu_by_tanh,
-                   "inner·Φ(inner) with the tanh approximation of Φ: the hidden units (1606.08415 §2)."},
-    ActivationText{"swish", FlowOp::swish, "inner·σ(inner): the hidden units (1710.05941)."},
-    ActivationText{"swiglu", FlowOp::swish, "inner·σ(inner): the gate that scales the units (2002.05202)."},
-    ActivationText{"geglu", FlowOp::gelu_by_tanh, "inner·Φ(inner): the gate that scales the units (2002.05202)."},
+                   mark("inner·Φ(inner) with the tanh approximation of Φ: the hidden units (1606.08415 §2).")},
+    ActivationText{"swish", FlowOp::swish, mark("inner·σ(inner): the hidden units (1710.05941).")},
+    ActivationText{"swiglu", FlowOp::swish, mark("inner·σ(inner): the gate that scales the units (2002.05202).")},
+    ActivationText{"geglu", FlowOp::gelu_by_tanh, mark("inner·Φ(inner): the gate that scales the units (2002.05202).")},
 };
 
 const ActivationText& activation_text(std::string_view activation) {
@@ -75,7 +77,7 @@ const SublayerTensors* DataFlowBuilder::sublayer() {
   const SublayerTensors* flow =
       find_sublayer(pass_.record, decoder(), flow_.asked.layer, sublayer_of(flow_.asked.box.part));
   if (!flow)
-    flow_.problem = "This layer is switched off: it passes its input through. Switch it on to see its numbers.";
+    flow_.problem = mark("This layer is switched off: it passes its input through. Switch it on to see its numbers.");
   return flow;
 }
 
@@ -98,16 +100,16 @@ void DataFlowBuilder::add_attention() {
   torch::Tensor rotations;
   if (rotates) rotations = model_.positions().front().values.slice(0, 0, head.k.rows);
 
-  begin_section("1  Queries, keys and values: three linear maps");
+  begin_section(mark("1  Queries, keys and values: three linear maps"));
   const int x = add({.name = "x",
-                     .help = "Input of this attention, one row per token.",
+                     .help = mark("Input of this attention, one row per token."),
                      .letters = length() + "×D",
                      .row_labels = queries},
                     flow->input[0]);
   int memory = x;
   if (cross) {
     memory = add({.name = "memory",
-                  .help = "Encoder output: keys and values are computed from it.",
+                  .help = mark("Encoder output: keys and values are computed from it."),
                   .letters = "S×D",
                   .row_labels = keys},
                  pass_.memory.states[0].detach());
@@ -124,17 +126,17 @@ void DataFlowBuilder::add_attention() {
     const int made = add_linear(from, small, name, fmt::format("b_{}", letter), w.slice(0, begin, begin + width),
                                 b.defined() ? b.slice(0, begin, begin + width) : b, "D×d");
     const int matrix = at(made).operands[1];
-    at(matrix).help = fmt::format("Learned; columns {} to {} of the matrix belong to head {}.", first,
+    at(matrix).help = fmt::format(mark("Learned; columns {} to {} of the matrix belong to head {}."), first,
                                   first + width - 1, head.place.head + 1);
     if (!rotates || third == 2) return made;
     at(made).name = small + ", before rotation";
     const int turns = add({.name = "rotations",
-                           .help = "cos and sin of the rotation angles of every position, pair by pair (RoPE).",
+                           .help = mark("cos and sin of the rotation angles of every position, pair by pair (RoPE)."),
                            .letters = key_letters + "×d",
                            .row_labels = keys},
                           rotations);
     return add({.name = small,
-                .help = "Rotated pair by pair, by the angles of its position (2104.09864).",
+                .help = mark("Rotated pair by pair, by the angles of its position (2104.09864)."),
                 .letters = length() + "×d",
                 .op = FlowOp::rotated,
                 .operands = {made, turns},
@@ -145,11 +147,11 @@ void DataFlowBuilder::add_attention() {
   const int k = projected(memory, 1, "K");
   const int v = projected(memory, 2, "V");
 
-  begin_section("2  Every query with every key: scores, then weights");
+  begin_section(mark("2  Every query with every key: scores, then weights"));
   const double scale = head.scaled ? 1 / std::sqrt(static_cast<double>(width)) : 1;
   torch::Tensor scores = torch::mm(of(q), of(k).t()) * scale;
   FlowMatrix scored{.name = head.scaled ? "q·k ÷ √d" : "q·k",
-                    .help = "How well each query matches each key (paper §3.2.1).",
+                    .help = mark("How well each query matches each key (paper §3.2.1)."),
                     .letters = length() + "×" + key_letters,
                     .op = FlowOp::scores,
                     .operands = {q, k},
@@ -160,7 +162,7 @@ void DataFlowBuilder::add_attention() {
     const torch::Tensor bias =
         torch::tensor(head.bias.values).view({head.bias.rows, head.bias.cols}).to(scores.device());
     FlowMatrix position_bias{.name = std::string(scheme.label) + " bias",
-                             .help = "Added to this head's scores: depends on the positions of query and key.",
+                             .help = mark("Added to this head's scores: depends on the positions of query and key."),
                              .letters = length() + "×" + key_letters,
                              .row_labels = queries,
                              .col_labels = keys};
@@ -171,23 +173,24 @@ void DataFlowBuilder::add_attention() {
   }
   const int score = add(std::move(scored), scores);
   const Matrix& weights = *map_at(pass_.whole, head.place);
-  const int weight = add({.name = "weights",
-                          .help = head.causal ? "softmax of every row; keys after the query are masked (paper §3.2.3)."
-                                              : "softmax of every row: positive weights that sum to 1.",
-                          .letters = length() + "×" + key_letters,
-                          .op = FlowOp::softmax,
-                          .operands = {score},
-                          .causal = head.causal,
-                          .row_labels = queries,
-                          .col_labels = keys},
-                         torch::tensor(weights.values).view({weights.rows, weights.cols}));
+  const int weight =
+      add({.name = "weights",
+           .help = head.causal ? mark("softmax of every row; keys after the query are masked (paper §3.2.3).")
+                               : mark("softmax of every row: positive weights that sum to 1."),
+           .letters = length() + "×" + key_letters,
+           .op = FlowOp::softmax,
+           .operands = {score},
+           .causal = head.causal,
+           .row_labels = queries,
+           .col_labels = keys},
+          torch::tensor(weights.values).view({weights.rows, weights.cols}));
 
-  begin_section("3  Weighted sum of the values; all heads through W_O");
+  begin_section(mark("3  Weighted sum of the values; all heads through W_O"));
   const torch::Tensor joined =
       torch::tensor(head.heads_output.values).view({head.heads_output.rows, head.heads_output.cols});
   const torch::Tensor own = joined.slice(1, head.place.head * width, (head.place.head + 1) * width);
   const int mixed = add({.name = by_distance ? "weighted values" : "head",
-                         .help = "For every query: the sum of the values, weighted by its attention.",
+                         .help = mark("For every query: the sum of the values, weighted by its attention."),
                          .letters = length() + "×d",
                          .op = FlowOp::product,
                          .operands = {weight, v},
@@ -195,14 +198,14 @@ void DataFlowBuilder::add_attention() {
                         by_distance ? torch::mm(of(weight), of(v).cpu()) : own);
   if (by_distance) add_mixed_distances(mixed, weight, own, module);
   const int all = add({.name = "heads",
-                       .help = "All heads, concatenated (paper §3.2.2).",
+                       .help = mark("All heads, concatenated (paper §3.2.2)."),
                        .letters = length() + "×D",
                        .row_labels = queries},
                       joined);
   const torch::Tensor biases = parameter_if_any(module + "out_proj.bias");
   const int out = add_linear(all, "Sublayer(x)", "W_O", "b_O", parameter(module + "out_proj.weight").cpu(),
                              biases.defined() ? biases.cpu() : biases, "D×D");
-  at(out).help = "Output of the attention: added to x next.";
+  at(out).help = mark("Output of the attention: added to x next.");
 }
 
 Labels DataFlowBuilder::distance_labels(std::int64_t first, std::int64_t count) {
@@ -216,12 +219,13 @@ Labels DataFlowBuilder::distance_labels(std::int64_t first, std::int64_t count) 
 int DataFlowBuilder::add_distances(const std::string& name, const std::string& parameter_name) {
   const torch::Tensor vectors = parameter(parameter_name);
   const char* const unseen =
-      decoder() ? " Distances to the right are never used: no query attends to a later key." : "";
-  const int added = add_learned(name,
-                                fmt::format("Learned, one row per distance to the left and right of the query; keys "
-                                            "farther away share the last row. The same for all heads of the layer.{}",
-                                            unseen),
-                                "R×d", vectors);
+      decoder() ? mark("Distances to the right are never used: no query attends to a later key.") : "";
+  const int added =
+      add_learned(name,
+                  fmt::format(mark("Learned, one row per distance to the left and right of the query; keys "
+                                   "farther away share the last row. The same for all heads of the layer. {}"),
+                              unseen),
+                  "R×d", vectors);
   at(added).row_labels = distance_labels(-(vectors.size(0) / 2), vectors.size(0));
   return added;
 }
@@ -230,7 +234,7 @@ int DataFlowBuilder::add_distances(const std::string& name, const std::string& p
 int DataFlowBuilder::add_scores_by_distance(int q, const std::string& module, double scale) {
   const int vectors = add_distances("a^K", module + "relative_k");
   return add({.name = scale == 1 ? "q·a^K" : "q·a^K ÷ √d",
-              .help = "How well each query matches each distance.",
+              .help = mark("How well each query matches each distance."),
               .letters = length() + "×R",
               .op = FlowOp::scores,
               .operands = {q, vectors},
@@ -249,7 +253,7 @@ void DataFlowBuilder::add_mixed_distances(int values, int weights, const torch::
   const torch::Tensor distances = model_.relative_positions(stack, head.size(0)).distances.cpu();
   const int vectors = add_distances("a^V", module + "relative_v");
   const int sums = add({.name = "weights by distance",
-                        .help = "Total attention weight of each query on the keys at each distance.",
+                        .help = mark("Total attention weight of each query on the keys at each distance."),
                         .letters = length() + "×R",
                         .op = FlowOp::by_distance,
                         .operands = {weights},
@@ -257,14 +261,14 @@ void DataFlowBuilder::add_mixed_distances(int values, int weights, const torch::
                         .col_labels = at(vectors).row_labels},
                        torch::zeros({head.size(0), of(vectors).size(0)}).scatter_add(1, distances, of(weights)));
   const int mixed = add({.name = "weighted distances",
-                         .help = "For every query: the sum of the distance vectors, weighted by its attention.",
+                         .help = mark("For every query: the sum of the distance vectors, weighted by its attention."),
                          .letters = length() + "×d",
                          .op = FlowOp::product,
                          .operands = {sums, vectors},
                          .row_labels = queries},
                         torch::mm(of(sums), of(vectors).cpu()));
   add({.name = "head",
-       .help = "Sum of the weighted values and the weighted distance vectors.",
+       .help = mark("Sum of the weighted values and the weighted distance vectors."),
        .letters = length() + "×d",
        .op = FlowOp::sum,
        .operands = {values, mixed},
@@ -277,7 +281,7 @@ void DataFlowBuilder::add_feed_forward() {
   if (!flow) return;
   const std::string module = layer_name();
   const int x = add({.name = "x",
-                     .help = "Input of the feed-forward network, one row per token.",
+                     .help = mark("Input of the feed-forward network, one row per token."),
                      .letters = length() + "×D",
                      .row_labels = tokens()},
                     flow->input[0]);
@@ -291,11 +295,11 @@ void DataFlowBuilder::add_feed_forward() {
     const torch::Tensor places = of(from).t().unsqueeze(0);
     const torch::Tensor convolved = torch::conv1d(places, w.unsqueeze(2), b)[0].t();
     at(made).op = FlowOp::convolved;
-    at(made).help = fmt::format(
-        "Conv1d over the tokens with {} kernels of width 1: each position sees only itself, so it equals {}·{} + {}. "
-        "Largest difference from the matrix product: {:.2g}.",
-        w.size(0), at(from).name, number == 1 ? "W₁" : "W₂", number == 1 ? "b₁" : "b₂",
-        (convolved - of(made)).abs().max().item<double>());
+    at(made).help = fmt::format(mark("Conv1d over the tokens with {} kernels of width 1: each position sees only "
+                                     "itself, so it equals {}·{} + {}. "
+                                     "Largest difference from the matrix product: {:.2g}."),
+                                w.size(0), at(from).name, number == 1 ? "W₁" : "W₂", number == 1 ? "b₁" : "b₂",
+                                (convolved - of(made)).abs().max().item<double>());
     at(made).values = to_matrix(convolved);
     tensors_[static_cast<std::size_t>(made)] = convolved;
     return made;
@@ -314,14 +318,14 @@ void DataFlowBuilder::add_feed_forward() {
     const int value = add_linear(x, "xV", "V", "c", parameter(module + "linear_v.weight"),
                                  parameter_if_any(module + "linear_v.bias"), "D×F");
     hidden = add({.name = "hidden",
-                  .help = "gate ⊙ xV: the gate sets how much of each unit's value passes (2002.05202).",
+                  .help = mark("gate ⊙ xV: the gate sets how much of each unit's value passes (2002.05202)."),
                   .letters = length() + "×F",
                   .op = FlowOp::times,
                   .operands = {hidden, value},
                   .row_labels = tokens()},
                  of(hidden) * of(value));
   }
-  at(map(hidden, "Sublayer(x)", 2, "F×D")).help += " It is added to x next.";
+  at(map(hidden, "Sublayer(x)", 2, "F×D")).help += std::string(" ") + mark("It is added to x next.");
 }
 
 // ---- layer norms
@@ -332,28 +336,28 @@ void DataFlowBuilder::add_norm(int x, const std::string& parameters) {
   const torch::Tensor shift = parameter_if_any(parameters + "bias");
   const bool rms = !shift.defined();
   const torch::Tensor moments_values = rms ? root_mean_square(of(x), epsilon) : moments_of(of(x), epsilon);
-  const int moments =
-      add({.name = rms ? "rms" : "μ, σ",
-           .help = rms ? fmt::format("Over the D numbers of every token: √(mean of their squares + {:.0e}).", epsilon)
-                       : "Over the D numbers of every token: mean and √(variance + 10⁻⁵). Other tokens and other "
-                         "sentences have no influence.",
-           .letters = length() + (rms ? "×1" : "×2"),
-           .op = rms ? FlowOp::mean_square : FlowOp::moments,
-           .operands = {x},
-           .factor = static_cast<float>(epsilon),
-           .row_labels = at(x).row_labels,
-           .col_labels = rms ? Labels{"rms"} : Labels{"μ", "σ"}},
-          moments_values);
+  const int moments = add(
+      {.name = rms ? "rms" : "μ, σ",
+       .help = rms ? fmt::format(mark("Over the D numbers of every token: √(mean of their squares + {:.0e})."), epsilon)
+                   : mark("Over the D numbers of every token: mean and √(variance + 10⁻⁵). Other tokens and other "
+                          "sentences have no influence."),
+       .letters = length() + (rms ? "×1" : "×2"),
+       .op = rms ? FlowOp::mean_square : FlowOp::moments,
+       .operands = {x},
+       .factor = static_cast<float>(epsilon),
+       .row_labels = at(x).row_labels,
+       .col_labels = rms ? Labels{"rms"} : Labels{"μ", "σ"}},
+      moments_values);
   const int learned = add({.name = rms ? "γ" : "γ, β",
-                           .help = rms ? "Learned: gain of every dimension, the same for all tokens."
-                                       : "Learned: gain and bias of every dimension, the same for all tokens.",
+                           .help = rms ? mark("Learned: gain of every dimension, the same for all tokens.")
+                                       : mark("Learned: gain and bias of every dimension, the same for all tokens."),
                            .letters = rms ? "1×D" : "2×D",
                            .op = FlowOp::learned,
                            .row_labels = rms ? Labels{"γ"} : Labels{"γ", "β"}},
                           rms ? gain.unsqueeze(0) : torch::stack({gain, shift}));
   add({.name = rms ? "RMSNorm(x)" : "LayerNorm(x)",
-       .help = rms ? "x / rms · γ, with each token's own rms (1910.07467)."
-                   : "(x − μ) / σ · γ + β, with each token's own μ and σ.",
+       .help = rms ? mark("x / rms · γ, with each token's own rms (1910.07467).")
+                   : mark("(x − μ) / σ · γ + β, with each token's own μ and σ."),
        .letters = length() + "×D",
        .op = rms ? FlowOp::rms_normalized : FlowOp::normalized,
        .operands = {x, moments, learned},
@@ -368,15 +372,17 @@ void DataFlowBuilder::add_sublayer_norm() {
   const bool pre = config_.norm == "pre";
   const int number = part == FlowPart::self_norm ? 1 : is_cross(part) ? 2 : decoder() && plan_.memory.size() ? 3 : 2;
   const auto residual = [&] {
-    begin_section(pre ? "Input plus output of the sublayer" : "The residual connection");
+    begin_section(pre ? mark("Input plus output of the sublayer") : mark("The residual connection"));
     const int x =
-        add({.name = "x", .help = "Input of the sublayer.", .letters = length() + "×D", .row_labels = tokens()},
+        add({.name = "x", .help = mark("Input of the sublayer."), .letters = length() + "×D", .row_labels = tokens()},
             flow->x[0]);
-    const int added = add(
-        {.name = "Sublayer(x)", .help = "Output of the sublayer.", .letters = length() + "×D", .row_labels = tokens()},
-        flow->added[0]);
+    const int added = add({.name = "Sublayer(x)",
+                           .help = mark("Output of the sublayer."),
+                           .letters = length() + "×D",
+                           .row_labels = tokens()},
+                          flow->added[0]);
     return add({.name = "x + Sublayer(x)",
-                .help = "The residual connection: the sublayer only has to compute the change (paper §3.1).",
+                .help = mark("The residual connection: the sublayer only has to compute the change (paper §3.1)."),
                 .letters = length() + "×D",
                 .op = FlowOp::sum,
                 .operands = {x, added},
@@ -385,12 +391,12 @@ void DataFlowBuilder::add_sublayer_norm() {
   };
   int x = 0;
   if (pre) {
-    begin_section("Each token normalized separately");
-    x = add({.name = "x", .help = "Input of the layer norm.", .letters = length() + "×D", .row_labels = tokens()},
+    begin_section(mark("Each token normalized separately"));
+    x = add({.name = "x", .help = mark("Input of the layer norm."), .letters = length() + "×D", .row_labels = tokens()},
             flow->x[0]);
   } else {
     x = residual();
-    begin_section("Each token normalized separately");
+    begin_section(mark("Each token normalized separately"));
   }
   add_norm(x, fmt::format("{}norm{}.", layer_name(), number));
   const SublayerTensors padded = padded_flow(sublayer_of(part));
@@ -403,11 +409,12 @@ void DataFlowBuilder::add_last_norm() {
       find_sublayer(pass_.record, decoder(), flow_.asked.layer = static_cast<int>(plan_.column(decoder()).layers) - 1,
                     Sublayer::feed_forward);
   if (!flow) {
-    flow_.problem = "The last layer is switched off: it passes its input through. Switch it on to see its numbers.";
+    flow_.problem =
+        mark("The last layer is switched off: it passes its input through. Switch it on to see its numbers.");
     return;
   }
   const int x =
-      add({.name = "x", .help = "Output of the last layer.", .letters = length() + "×D", .row_labels = tokens()},
+      add({.name = "x", .help = mark("Output of the last layer."), .letters = length() + "×D", .row_labels = tokens()},
           flow->out[0]);
   add_norm(x, stack() + ".norm.");
   add_batch_spread(x, padded_flow(Sublayer::feed_forward).out[0]);
@@ -432,20 +439,22 @@ SublayerTensors DataFlowBuilder::padded_flow(Sublayer sublayer) {
 
 void DataFlowBuilder::add_batch_spread(int x, const torch::Tensor& padded) {
   const std::int64_t pads = padded.size(0) - of(x).size(0);
-  begin_section("For comparison, batch normalization: one μ and σ per dimension, over all tokens of the batch");
+  begin_section(mark("For comparison, batch normalization: one μ and σ per dimension, over all tokens of the batch"));
   Labels labels = tokens();
   labels.resize(labels.size() + static_cast<std::size_t>(pads), "<pad>");
-  const int with_padding = add({.name = "x, padded",
-                                .help = fmt::format("The same sentence followed by {} padding tokens, as in a batch "
-                                                    "with a longer one. Padding has vectors, too.",
-                                                    pads),
-                                .letters = length() + "×D",
-                                .row_labels = labels},
-                               padded);
+  const int with_padding =
+      add({.name = "x, padded",
+           .help = fmt::format(mark("The same sentence followed by {} padding tokens, as in a batch "
+                                    "with a longer one. Padding has vectors, too."),
+                               pads),
+           .letters = length() + "×D",
+           .row_labels = labels},
+          padded);
   const auto columns = [](const torch::Tensor& rows) { return moments_of(rows.t(), 1e-5).t(); };  // 2×D
   add({.name = "μ, σ of the batch",
-       .help = "Over the tokens, for every dimension. Padding changes them: normalization would depend on how long the "
-               "other sentences of the batch are. A layer norm does not depend on them.",
+       .help = mark(
+           "Over the tokens, for every dimension. Padding changes them: normalization would depend on how long the "
+           "other sentences of the batch are. A layer norm does not depend on them."),
        .letters = "4×D",
        .op = FlowOp::spread,
        .operands = {x, with_padding},

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/embedding_measures.h"
+#include "common/mark.h"
 #include "inspect/probe/principal_axes.h"
 #include "inspect/probe/tensors.h"
 
@@ -34,13 +35,13 @@ std::shared_ptr<const EmbeddingMap> map_of(const Matrix& vectors, const std::vec
 
 std::string problem_of(const Matrix& vectors, std::int64_t step) {
   if (vectors.rows < 2)
-    return "The vocabulary has only one token, so there is nothing to compare it with: train on a larger text.";
+    return mark("The vocabulary has only one token, so there is nothing to compare it with: train on a larger text.");
   const auto bad = std::ranges::find_if(vectors.values, [](float value) { return !std::isfinite(value); });
   if (bad == vectors.values.end()) return {};
-  return fmt::format(
-      "The embedding matrix at step {} contains numbers that are not finite, so there is no map. Open the run again to "
-      "return to its last checkpoint, or press Reset with a lower learning rate.",
-      step);
+  return fmt::format(mark("The embedding matrix at step {} contains numbers that are not finite, so there is no map. "
+                          "Open the run again to "
+                          "return to its last checkpoint, or press Reset with a lower learning rate."),
+                     step);
 }
 
 // The nearest recorded step.
@@ -75,9 +76,9 @@ std::string token_problem(const Tokenizer& tokenizer, const std::string& word) {
   const std::vector<Token> tokens = tokenizer.encode(word);
   std::string texts;
   for (const Token& token : tokens) texts += (texts.empty() ? "" : " ") + token.text;
-  if (tokens.size() < 2) return fmt::format("The vocabulary has no token \"{}\".", word);
+  if (tokens.size() < 2) return fmt::format(mark("The vocabulary has no token \"{}\"."), word);
   return fmt::format(
-      "\"{}\" is not a single token of the vocabulary. It splits into {} tokens: {}; choose one of them.", word,
+      mark("\"{}\" is not a single token of the vocabulary. It splits into {} tokens: {}; choose one of them."), word,
       tokens.size(), texts);
 }
 
@@ -128,7 +129,7 @@ void EmbeddingAnalyzer::answer_chosen(const std::string& word, const Rows& rows,
   inspection.neighbours = neighbours_in(rows.vectors, rows.norms, rows.step, inspection.chosen);
   if (inspection.neighbours.nearest.empty()) {
     inspection.chosen_problem =
-        fmt::format("\"{}\" has a zero vector, which has no direction: it has no neighbors.", word);
+        fmt::format(mark("\"{}\" has a zero vector, which has no direction: it has no neighbors."), word);
     return;
   }
   std::vector<int> ids = {inspection.chosen};
@@ -152,9 +153,9 @@ void EmbeddingAnalyzer::answer_analogy(const std::array<std::string, 3>& words, 
 }
 
 std::shared_ptr<const EmbeddingResult> EmbeddingAnalyzer::inspect(const SequenceModel& model,
-                                                                     const Tokenizer& tokenizer,
-                                                                     const EmbeddingsWanted& wanted,
-                                                                     const EmbeddingSource& source) {
+                                                                  const Tokenizer& tokenizer,
+                                                                  const EmbeddingsWanted& wanted,
+                                                                  const EmbeddingSource& source) {
   const ModelConfig& config = model.config();
   auto inspection = std::make_shared<EmbeddingResult>();
   inspection->matrix = present_matrix(wanted.matrix, config);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "common/mark.h"
 #include "config/architecture.h"
 #include "inspect/probe/tensors.h"
 #include "inspect/probe/written_step.h"
@@ -69,7 +70,7 @@ GradientResult inspect_gradients(SequenceModel& model, const Tokenizer& tokenize
   inspection.written = step.written;
   inspection.output = step.output;
   if (inspection.written.empty()) {
-    inspection.problem = "The model generated no output for this sentence.";
+    inspection.problem = mark("The model generated no output for this sentence.");
     return inspection;
   }
   const auto pass = [&](const Interventions& interventions) {
@@ -81,7 +82,7 @@ GradientResult inspect_gradients(SequenceModel& model, const Tokenizer& tokenize
   };
   inspection.plain = pass({});
   if (!std::isfinite(inspection.plain.loss))
-    inspection.problem = "The loss of this token is not a number, so it has no gradients.";
+    inspection.problem = mark("The loss of this token is not a number, so it has no gradients.");
   Interventions bare;
   bare.no_residuals = true;
   if (!model.config().is_recurrent()) inspection.bare.push_back(pass(bare));

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <utility>
 
+#include "common/mark.h"
 #include "data/corpus/random.h"
 #include "inspect/probe/inspect_model.h"
 #include "inspect/probe/tensors.h"
@@ -58,8 +59,9 @@ class OrderReader {
 
 std::string problem_of(const ModelConfig& model, const std::string& text) {
   if (!model.has_encoder())
-    return "A language model reads in order because of its causal mask: use a translation model to shuffle words.";
-  if (words_of(text).size() < 2) return "There is nothing to shuffle: type at least two words.";
+    return mark(
+        "A language model reads in order because of its causal mask: use a translation model to shuffle words.");
+  if (words_of(text).size() < 2) return mark("There is nothing to shuffle: type at least two words.");
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "common/mark.h"
 #include "common/utf8.h"
 
 namespace attnscope {
@@ -72,13 +73,14 @@ std::optional<Message> refusal(const Command& command, bool control) {
   const auto* study = std::get_if<StartStudy>(&command);
   const auto* probe = std::get_if<Probe>(&command);
   if ((study && !std::visit(IsBounded(), study->question)) || (probe && !is_bounded(*probe)))
-    return Message{Severity::warning, "This analysis is available only where the run is training"};
+    return Message{Severity::warning, mark("This analysis is available only where the run is training")};
   if (study || probe || is_any_of<CancelStudy>(command)) return std::nullopt;
   if (!is_any_of<Train, Pause, Step, Adjust, Pin, Unpin>(command))
-    return Message{Severity::warning, "Runs can be opened, restarted, compared and saved only where they are training"};
-  if (!control) return Message{Severity::warning, "Read-only window: only the training process can change this"};
+    return Message{Severity::warning,
+                   mark("Runs can be opened, restarted, compared and saved only where they are training")};
+  if (!control) return Message{Severity::warning, mark("Read-only window: only the training process can change this")};
   if (const auto* pin = std::get_if<Pin>(&command); pin && (utf8_fault(pin->text) || !is_short(pin->text)))
-    return Message{Severity::warning, "A pinned sentence must be short and in UTF-8"};
+    return Message{Severity::warning, mark("A pinned sentence must be short and in UTF-8")};
   return std::nullopt;
 }
 

@@ -221,8 +221,8 @@ void draw_agreement(WorkspaceContext& context, AttributionView& view, const std:
   options.legend = false;  // the neighboring picture has the same range
   options.zoom = &view.agreement_zoom;
   options.tooltip = [&](int row, int col) {
-    bold_text(trf("{} and {}: {:.3f}", view.methods[static_cast<std::size_t>(row)].name,
-                  view.methods[static_cast<std::size_t>(col)].name, view.agreement.at(row, col)),
+    bold_text(trf("{} and {}: {:.3f}", tr_filled(view.methods[static_cast<std::size_t>(row)].name),
+                  tr_filled(view.methods[static_cast<std::size_t>(col)].name), view.agreement.at(row, col)),
               skin);
     dim_text(tr("Spearman\u2019s \u03C1 between the tokens\u2019 importances, ignoring their sign"), skin);
   };
@@ -238,10 +238,10 @@ void draw_inspection(WorkspaceContext& context, AttributionView& view) {
         trf("Computed at step {}. Recompute updates it to step {}.", grouped(view.step), grouped(context.live->step)),
         skin);
   if (view.parts.empty())
-    draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim, inspection.parts_problem, skin);
+    draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim, tr_filled(inspection.parts_problem), skin);
   else
     draw_parts(context, view, std::floor(ImGui::GetContentRegionAvail().y * 0.38F));
-  draw_wrapped_label(skin.fonts.ui, skin.theme.text, attribution_sentence(inspection, view.head), skin);
+  draw_wrapped_label(skin.fonts.ui, skin.theme.text, tr_filled(attribution_sentence(inspection, view.head)), skin);
   const std::string of =
       view.head < inspection.heads.size()
           ? trf("attention of {} layer {} head {}", tr(part_name(inspection.heads[view.head].place.part)),
@@ -254,7 +254,7 @@ void draw_inspection(WorkspaceContext& context, AttributionView& view) {
                skin);
   std::vector<std::string> names;
   for (std::size_t i = 0; i < view.methods.size(); ++i)
-    names.push_back(fmt::format("{} {}", i + 1, view.methods[i].name));
+    names.push_back(fmt::format("{} {}", i + 1, tr_filled(view.methods[i].name)));
   draw_tokens(context, view, names, {std::floor(ImGui::GetContentRegionAvail().x * 0.66F), 0});
   ImGui::SameLine(0, skin.px(10));
   draw_agreement(context, view, names);
@@ -293,7 +293,7 @@ void draw_attribution(WorkspaceContext& context, AttributionView& view, int firs
                         view.inspection->question.text == view.asked->text;
   if (!answered) return note(tr("Computing the attribution\u2026"));
   draw_written(context, view);
-  if (!view.inspection->problem.empty()) return note(view.inspection->problem.c_str());
+  if (!view.inspection->problem.empty()) return note(tr_filled(view.inspection->problem).c_str());
   draw_inspection(context, view);
 }
 

@@ -156,7 +156,7 @@ void draw_contrast(WorkspaceContext& context, CircuitView& view) {
   const float wanted = std::min(ImGui::CalcTextSize(view.contrast.c_str()).x + skin.px(20), room);
   ImGui::SetNextItemWidth(wanted <= room - beside ? std::min(skin.px(620), room - beside) : room);
   if (view.typing && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
-  const bool entered = ImGui::InputText("##twin", &view.contrast, ImGuiInputTextFlags_EnterReturnsTrue);
+  const bool entered = ImGui::InputText("##contrast", &view.contrast, ImGuiInputTextFlags_EnterReturnsTrue);
   view.typing = ImGui::IsItemActive();
   help_tooltip(tr("Press Enter to compare the two sentences."), skin);
   const auto between = words_between(view.between);
@@ -181,6 +181,32 @@ void draw_contrast(WorkspaceContext& context, CircuitView& view) {
   ImGui::EndPopup();
 }
 
+// In place of the maps: the reason why there are none, and contrast sentences to click.
+void draw_no_circuit(WorkspaceContext& context, CircuitView& view) {
+  const Skin& skin = context.skin;
+  const ContrastQuestion& question = view.inspection->question;
+  const auto heading = [&](const char* title) {
+    ImGui::Dummy({0, skin.px(6)});
+    small_text(skin.theme.text_dim, title, skin);
+  };
+  const std::string chosen = question.corrupted;
+  ImGui::Dummy({0, skin.px(8)});
+  wrapped_text(skin.theme.text, tr_filled(view.inspection->problem));
+  std::optional<ContrastQuestion> wanted;
+  if (!view.inspection->offers.empty()) {
+    heading(tr("Contrast sentences built from the corpus. Click one to compare:"));
+    for (const std::string& offer : view.inspection->offers)
+      if (offer != chosen && text_button(offer)) wanted = {question.clean, offer, {}};
+  }
+  const ContrastQuestion& example = view.inspection->example;
+  if (!example.clean.empty()) {
+    heading(tr("Example from the corpus. Click it to type its sentence below and compare:"));
+    if (text_button(fmt::format("{}  /  {}", example.clean, example.corrupted)))
+      context.sentence_wanted = example.clean;
+  }
+  if (wanted) ask(context, view, *std::move(wanted));
+}
+
 void draw_outputs(const CircuitView& view, const Skin& skin) {
   const ContrastFacts& facts = view.inspection->facts;
   const auto line = [&](const ContrastRun& run, const char* name) {
@@ -192,7 +218,7 @@ void draw_outputs(const CircuitView& view, const Skin& skin) {
   line(facts.clean, tr("sentence"));
   line(facts.corrupted, tr("contrast sentence"));
   if (!view.inspection->found.problem.empty())
-    draw_wrapped_label(skin.fonts.ui, skin.theme.warning, view.inspection->found.problem, skin);
+    draw_wrapped_label(skin.fonts.ui, skin.theme.warning, tr_filled(view.inspection->found.problem), skin);
 }
 
 WorkspaceNumbers grid_numbers(const Matrix& matrix, std::vector<std::string> rows, std::vector<std::string> cols,
@@ -323,7 +349,7 @@ void draw_circuit(WorkspaceContext& context) {
                                       : tr("Not computed yet. Click Recompute to find the words and heads that decide "
                                            "between the two sentences."));
   }
-  if (!view.inspection->problem.empty()) return note(view.inspection->problem);
+  if (!view.inspection->problem.empty()) return draw_no_circuit(context, view);
   draw_outputs(view, skin);
   if (context.live && context.live->step != view.step) {
     draw_label(

@@ -204,7 +204,7 @@ void draw_circuit_heads(WorkspaceContext& context, CircuitView& view) {
   draw_trial(view, skin);
   const Sweep* shown = shown_sweep(view);
   if (!shown || view.rows.empty()) {
-    const std::string problem = view.swept ? view.swept->problem : "";
+    const std::string problem = view.swept ? tr_filled(view.swept->problem) : "";
     const char* const text = !problem.empty() ? problem.c_str()
                              : shown ? tr("This model has no heads. Its states are under \u201CBy position\u201D.")
                                      : tr("Patching one head after another\u2026");

@@ -35,23 +35,34 @@ std::string summary(const HeadsResult& inspection, const ModelConfig& model) {
       agreement(inspection));
 }
 
+// "encoder L1", with the first word in the window's language.
+std::vector<std::string> row_names(const std::vector<std::string>& rows) {
+  std::vector<std::string> names;
+  for (const std::string& row : rows) {
+    const std::size_t space = std::min(row.find(' '), row.size());
+    names.push_back(std::string(tr(std::string_view(row).substr(0, space))) + row.substr(space));
+  }
+  return names;
+}
+
 void draw_map(WorkspaceContext& context, CircuitView& view, ImVec2 size) {
   const Skin& skin = context.skin;
   std::vector<std::string> cols;
   for (int head = 0; head < view.importance.cols; ++head) cols.push_back(fmt::format("H{}", head + 1));
+  const std::vector<std::string> rows = row_names(view.importance_rows);
   HeatmapOptions options;
   options.map = skin.theme.diverging;
   const float range = std::max(0.1F, color_range(view.importance.values));
   options.low = -range;
   options.high = range;
   options.square = false;
-  options.row_labels = view.importance_rows;
+  options.row_labels = rows;
   options.col_labels = cols;
   options.row_axis = tr("attention type, layer");
   options.col_axis = tr("head");
   options.tooltip = [&](int row, int col) {
     const HeadImportance& head = importance_at(view, row, col);
-    bold_text(view.importance_rows[static_cast<std::size_t>(row)] + " " + cols[static_cast<std::size_t>(col)], skin);
+    bold_text(rows[static_cast<std::size_t>(row)] + " " + cols[static_cast<std::size_t>(col)], skin);
     dim_text(tr("loss without it \u2212 loss"), skin);
     bold_text(
         trf("{:.4f} \u2212 {:.4f} = {:+.4f} nats per token", view.heads->nll + head.exact, view.heads->nll, head.exact),
@@ -87,22 +98,23 @@ void ask_for_history(WorkspaceContext& context, CircuitView& view) {
 
 void draw_history_map(WorkspaceContext& context, CircuitView& view, ImVec2 size) {
   const Skin& skin = context.skin;
+  const std::vector<std::string> rows = row_names(view.history_rows);
   HeatmapOptions options;
   options.map = skin.theme.diverging;
   const float range = std::max(0.1F, color_range(view.history.values));
   options.low = -range;
   options.high = range;
   options.square = false;
-  options.row_labels = view.history_rows;
+  options.row_labels = rows;
   options.col_labels = view.history_cols;
   options.row_axis = tr("head");
   options.col_axis = tr("optimizer steps");
   options.tooltip = [&](int row, int col) {
     const HeadsResult& inspection = view.heads_history->points[static_cast<std::size_t>(col)].inspection;
     const double exact = inspection.heads[static_cast<std::size_t>(row)].exact;
-    bold_text(trf("{} at step {}", view.history_rows[static_cast<std::size_t>(row)],
-                  view.history_cols[static_cast<std::size_t>(col)]),
-              skin);
+    bold_text(
+        trf("{} at step {}", rows[static_cast<std::size_t>(row)], view.history_cols[static_cast<std::size_t>(col)]),
+        skin);
     dim_text(tr("loss without it \u2212 loss"), skin);
     bold_text(trf("{:.4f} \u2212 {:.4f} = {:+.4f} nats per token", inspection.nll + exact, inspection.nll, exact),
               skin);
@@ -136,7 +148,7 @@ void draw_history(WorkspaceContext& context, CircuitView& view) {
                     : tr("Not computed yet. Click Recompute to measure the loss without each head."));
   }
   const HeadsHistory& history = *view.heads_history;
-  if (!history.problem.empty()) return note(history.problem.c_str());
+  if (!history.problem.empty()) return note(tr_filled(history.problem).c_str());
   if (history.points.size() < 2) {
     return note(
         tr("This view compares earlier steps of the training, but no earlier weights were recorded. Train in this "
@@ -203,7 +215,7 @@ void draw_importance(WorkspaceContext& context, CircuitView& view) {
   if (!view.heads)
     return note(working ? tr("Ablating one head after another\u2026")
                         : tr("Not computed yet. Click Recompute to measure the loss without each head."));
-  if (!view.heads->problem.empty()) return note(view.heads->problem.c_str());
+  if (!view.heads->problem.empty()) return note(tr_filled(view.heads->problem).c_str());
   ImGui::SameLine(0, skin.px(10));
   ImGui::AlignTextToFramePadding();
   dim_text(trf("step {}, {} held-out tokens", grouped(view.heads_step), grouped(view.heads->tokens)), skin);

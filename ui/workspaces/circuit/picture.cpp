@@ -336,7 +336,7 @@ void draw_edges(WorkspaceContext& context, CircuitView& view, const Circuit& cir
   for (std::size_t i = 0; i < circuit.edges.size(); ++i) {
     const CircuitEdge& edge = circuit.edges[i];
     ImGui::PushID(static_cast<int>(i));
-    const std::string why = why_not_one(edge);
+    const std::string why = tr_filled(why_not_one(edge));
     draw_wrapped_label(skin.fonts.ui, skin.theme.text, edge_line(circuit, edge), skin);
     if (brief && !why.empty()) help_tooltip(why, skin);
     for (const Way& way : edge.ways) {
@@ -367,7 +367,7 @@ float height_beneath(const Circuit& circuit, float width, bool brief, const Skin
     for (const Way& way : edge.ways)
       if (has_button(way)) buttons += button_width(button_text(edge, way).c_str()) + skin.px(4);
     height += std::ceil(buttons / width) * ImGui::GetTextLineHeightWithSpacing();
-    if (const std::string why = why_not_one(edge); !brief && !why.empty())
+    if (const std::string why = tr_filled(why_not_one(edge)); !brief && !why.empty())
       height += ImGui::CalcTextSize(why.c_str(), nullptr, false, width).y + spacing;
   }
   return height;

@@ -106,8 +106,8 @@ std::string sum_text(const ScoreSplit& split, const ContrastFacts& facts) {
       trf("{} = {}, the sum of all cells:", score_name(split.question, facts), number_text(split.score, 2));
   for (const Term& term : largest_terms(split.terms)) {
     const double share = split.score != 0 ? 100 * static_cast<double>(term.value) / split.score : 0.0;
-    text += fmt::format(" {} \u00D7 {} {} ({} %);", split.parts[static_cast<std::size_t>(term.query)],
-                        split.key_parts[static_cast<std::size_t>(term.key)],
+    text += fmt::format(" {} \u00D7 {} {} ({} %);", tr_filled(split.parts[static_cast<std::size_t>(term.query)]),
+                        tr_filled(split.key_parts[static_cast<std::size_t>(term.key)]),
                         number_text(static_cast<double>(term.value), 2), number_text(share, 0));
   }
   text.back() = '.';
@@ -125,22 +125,25 @@ void draw_terms(WorkspaceContext& context, CircuitView& view) {
          "added. With the layer norms' scales frozen, q and k are sums too, and q\u00B7k/\u221Ad_k is the sum of all "
          "products (Elhage et al. 2021). A relative position bias (T5, ALiBi, Shaw) has its own column."),
       skin);
+  std::vector<std::string> rows, cols;
+  for (const std::string& part : split.parts) rows.push_back(tr_filled(part));
+  for (const std::string& part : split.key_parts) cols.push_back(tr_filled(part));
   HeatmapOptions options;
   options.map = skin.theme.diverging;
   const float range = color_range(split.terms.values);
   options.low = -range;
   options.high = range;
   options.square = false;
-  options.row_labels = split.parts;
-  options.col_labels = split.key_parts;
+  options.row_labels = rows;
+  options.col_labels = cols;
   options.row_axis = tr("query: ") + word_name(facts, split.question.from);
   options.col_axis = tr("key: ") + word_name(facts, split.question.to) +
                      (split.question.other < 0 ? "" : tr(" minus ") + word_name(facts, split.question.other));
   options.zoom = &view.score_zoom;
   options.tooltip = [&](int row, int col) {
-    bold_text(trf("query's {} \u00D7 key's {}", split.parts[static_cast<std::size_t>(row)],
-                  split.key_parts[static_cast<std::size_t>(col)]),
-              skin);
+    bold_text(
+        trf("query's {} \u00D7 key's {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]),
+        skin);
     const bool distance = col == static_cast<int>(split.parts.size());
     dim_text(distance ? tr("relative position bias of the two words") : "(W_Q a)\u00B7(W_K b) / \u221Ad_k", skin);
     bold_text(
@@ -177,7 +180,7 @@ void draw_score(WorkspaceContext& context, CircuitView& view) {
            "contrast sentence, for example one under Suggestions."));
   draw_controls(context, view);
   if (!view.score) return note(tr("Decomposing the score\u2026"));
-  if (!view.score->problem.empty()) return note(view.score->problem);
+  if (!view.score->problem.empty()) return note(tr_filled(view.score->problem));
   draw_terms(context, view);
 }
 

@@ -74,7 +74,7 @@ void draw_panel(const Panel& panel, ImVec2 size, BothAttentionView& made, Attent
   ImGui::BeginChild(panel.side, size, false, ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollWithMouse);
   draw_side_name(panel.side, panel.name, panel.color, skin);
   if (!panel.matrix || panel.matrix->empty()) {
-    draw_quiet_note(panel.why_not.c_str(), ImGui::GetContentRegionAvail(), skin);
+    draw_quiet_note(tr_filled(panel.why_not).c_str(), ImGui::GetContentRegionAvail(), skin);
     return ImGui::EndChild();
   }
   const std::vector<std::string> rows = texts_of(panel.queries), cols = texts_of(panel.keys);

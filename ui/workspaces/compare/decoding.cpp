@@ -31,7 +31,7 @@ void draw_output(const char* side, const std::string& name, const std::vector<Co
   ImGui::Dummy({1, skin.px(4)});
 }
 
-std::string parted_text(const char* side, const char* other, const PartedPiece& token) {
+std::string parted_text(const char* side, const char* other, const DivergingToken& token) {
   const std::string there =
       token.in_other ? trf("{:.3f} in {}", *token.in_other, other) : trf("not among the candidates of {}", other);
   return trf("{} generates {} (p = {:.3f}, {})", side, without_mark(token.token.text), token.probability, there);
@@ -108,7 +108,8 @@ void draw_both_decoding(BothContext& context) {
     made.outputs = compare_outputs(*a.snapshot, *b.snapshot);
   }
   const ComparedOutputs& outputs = made.outputs;
-  if (!outputs.why_not.empty()) return draw_quiet_note(outputs.why_not.c_str(), ImGui::GetContentRegionAvail(), skin);
+  if (!outputs.why_not.empty())
+    return draw_quiet_note(tr_filled(outputs.why_not).c_str(), ImGui::GetContentRegionAvail(), skin);
   draw_output("A", context.name_a, outputs.words.before, outputs.log_prob_a, color_of_a(skin), skin);
   draw_output("B", context.name_b, outputs.words.after, outputs.log_prob_b, color_of_b(skin), skin);
   draw_wrapped_label(skin.fonts.ui, outputs.same() ? skin.theme.text_dim : skin.theme.warning, parting_text(outputs),

@@ -45,7 +45,8 @@ void draw_both_embeddings(BothContext& context) {
                   "subtracted: each model has its own axes."),
                skin);
   const ComparedNeighbours compared = compare_neighbours(*a.snapshot, *b.snapshot);
-  if (!compared.why_not.empty()) return draw_quiet_note(compared.why_not.c_str(), ImGui::GetContentRegionAvail(), skin);
+  if (!compared.why_not.empty())
+    return draw_quiet_note(tr_filled(compared.why_not).c_str(), ImGui::GetContentRegionAvail(), skin);
   ImGui::SameLine(0, skin.px(12));
   draw_label(skin.fonts.ui, skin.theme.text_dim,
              trf("{} of {} neighbors by cosine are the same; those in only one list are colored", compared.shared,

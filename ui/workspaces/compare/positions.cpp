@@ -81,7 +81,7 @@ void draw_distances(const Snapshot& a, const Snapshot& b, const BothContext& con
     const std::size_t layers = std::max(maps_of(a, part).size(), maps_of(b, part).size());
     for (std::size_t layer = 0; layer < layers; ++layer) {
       const auto of_a = distance_of(a, part, layer), of_b = distance_of(b, part, layer);
-      draw_cell(fmt::format("{} L{}", part_name(part), layer + 1), skin.theme.text_dim, skin);
+      draw_cell(fmt::format("{} L{}", tr(part_name(part)), layer + 1), skin.theme.text_dim, skin);
       draw_distance(of_a, skin);
       draw_distance(of_b, skin);
       draw_distance(of_a && of_b ? std::optional(*of_a - *of_b) : std::nullopt, skin);
@@ -119,7 +119,7 @@ void draw_both_positions(BothContext& context) {
   if (table.why_not.empty()) {
     draw_tables(table, ImGui::GetContentRegionAvail().y * 0.6F, context, made.stamp);
   } else {
-    draw_wrapped_label(skin.fonts.ui, skin.theme.text, table.why_not, skin);
+    draw_wrapped_label(skin.fonts.ui, skin.theme.text, tr_filled(table.why_not), skin);
   }
   ImGui::Dummy({1, skin.px(6)});
   draw_distances(*a.snapshot, *b.snapshot, context);

@@ -89,7 +89,7 @@ void draw_histogram(const EmbeddingMap& map, float height, const Skin& skin) {
 void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore& textures, const Skin& skin) {
   const EmbeddingResult& inspection = *view.inspection;
   if (inspection.apart.empty()) {
-    const std::string& problem = inspection.chosen_problem;
+    const std::string problem = tr_filled(inspection.chosen_problem);
     return draw_quiet_note(
         problem.empty()
             ? tr("Choose a token on the map: this view compares the distances between it and its neighbors.")

@@ -150,7 +150,7 @@ void draw_embeddings(WorkspaceContext& context) {
   const auto room = [] { return ImGui::GetContentRegionAvail(); };
   if (view.mode == EmbeddingsMode::senses) return draw_senses(context, view);
   if (!view.inspection) return draw_quiet_note(tr("Reading the embeddings…"), room(), context.skin);
-  if (!view.inspection->map) return draw_quiet_note(view.inspection->problem.c_str(), room(), context.skin);
+  if (!view.inspection->map) return draw_quiet_note(tr_filled(view.inspection->problem).c_str(), room(), context.skin);
   if (view.mode == EmbeddingsMode::map) return draw_embedding_map(context, view);
   draw_distances(context.live->model, view, context.textures, context.skin);
 }

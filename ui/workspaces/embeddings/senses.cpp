@@ -45,16 +45,23 @@ void draw_word(SensesView& view, bool& searching, const Skin& skin) {
   end_choices();
 }
 
+// The names of groups are words of the corpus, except for these two.
+std::string tr_group(const SenseResult& inspection, std::size_t group) {
+  const std::string& name = inspection.groups[group];
+  const bool only = inspection.groups.size() == 1, last = group + 1 == inspection.groups.size();
+  return (only && name == "all") || (last && name == "others") ? tr(name.c_str()) : name;
+}
+
 void draw_groups(const SenseResult& inspection, const Skin& skin) {
   std::vector<int> counts(inspection.groups.size());
   for (const Occurrence& occurrence : inspection.occurrences) ++counts[static_cast<std::size_t>(occurrence.group)];
   const std::string words =
-      trf("{} sentences, colored by {}{}", inspection.occurrences.size(), inspection.grouped_by,
+      trf("{} sentences, colored by {}{}", inspection.occurrences.size(), tr_filled(inspection.grouped_by),
           inspection.lowered ? tr("; the word is lowercased in all, so that it is a single token") : "");
   small_text(skin.theme.text_dim, words, skin);
   const WithFont small(skin.fonts.small);
   for (std::size_t group = 0; group < inspection.groups.size(); ++group) {
-    const std::string name = fmt::format("{} ({})", inspection.groups[group], counts[group]);
+    const std::string name = fmt::format("{} ({})", tr_group(inspection, group), counts[group]);
     const float dot = skin.px(9);
     if (group > 0) next_in_row(ImGui::CalcTextSize(name.c_str()).x + dot + skin.px(6), skin.px(14));
     Painter paint(skin);
@@ -70,7 +77,7 @@ void draw_groups(const SenseResult& inspection, const Skin& skin) {
 
 void occurrence_tooltip(const SenseResult& inspection, const Occurrence& occurrence, const Skin& skin) {
   ImGui::PushTextWrapPos(skin.px(380));
-  bold_text(inspection.groups[static_cast<std::size_t>(occurrence.group)], skin);
+  bold_text(tr_group(inspection, static_cast<std::size_t>(occurrence.group)), skin);
   plain_text(occurrence.sentence);
   if (!occurrence.translation.empty()) colored_text(skin.theme.text_dim, occurrence.translation);
   ImGui::PopTextWrapPos();
@@ -78,7 +85,7 @@ void occurrence_tooltip(const SenseResult& inspection, const Occurrence& occurre
 
 // A line above the picture: the separation of the groups, as number and bar.
 void draw_separation(const SenseLayer& layer, float width, const Skin& skin) {
-  bold_text(shortened(skin.fonts.bold, layer.name, width), skin);
+  bold_text(shortened(skin.fonts.bold, tr_filled(layer.name), width), skin);
   const std::string number = number_text(static_cast<double>(layer.separation), 3);
   quiet_words(tr("separation ") + number,
               tr("The mean silhouette of the groups, in all dimensions and not on the map: (b \u2212 a) / max(a, b) of "
@@ -151,7 +158,8 @@ void draw_senses(WorkspaceContext& context, EmbeddingsView& view) {
   const auto room = [] { return ImGui::GetContentRegionAvail(); };
   if (!senses.inspection || senses.inspection->word != senses.word)
     return draw_quiet_note(tr("Searching the corpus…"), room(), skin);
-  if (!senses.inspection->problem.empty()) return draw_quiet_note(senses.inspection->problem.c_str(), room(), skin);
+  if (!senses.inspection->problem.empty())
+    return draw_quiet_note(tr_filled(senses.inspection->problem).c_str(), room(), skin);
   draw_groups(*senses.inspection, skin);
   draw_layers(*senses.inspection, senses, skin);
 }

@@ -73,7 +73,7 @@ void draw_chosen(const EmbeddingResult& inspection, EmbeddingsView& view, const 
   }
   bold_text(view.wanted.chosen, skin);
   if (inspection.chosen < 0 || !inspection.chosen_problem.empty())
-    return small_text(skin.theme.warning, inspection.chosen_problem, skin);
+    return small_text(skin.theme.warning, tr_filled(inspection.chosen_problem), skin);
   help_tooltip(facts_text(inspection, inspection.chosen), skin);
   ImGui::SameLine(0, skin.px(8));
   quiet_words(tr("neighbors by cosine"),
@@ -158,7 +158,8 @@ void draw_analogy(const EmbeddingResult& inspection, EmbeddingsView& view, const
                   tr("The next three tokens that you click become a, b and c."), skin))
     view.slot = view.slot < 0 ? 0 : -1;
   end_choices();
-  if (!inspection.analogy_problem.empty()) return small_text(skin.theme.warning, inspection.analogy_problem, skin);
+  if (!inspection.analogy_problem.empty())
+    return small_text(skin.theme.warning, tr_filled(inspection.analogy_problem), skin);
   ImGui::PushID("analogy");
   const std::size_t most = 5;
   draw_list(inspection, std::span(inspection.answers).first(std::min(most, inspection.answers.size())), view, skin);

@@ -530,7 +530,7 @@ void draw_batch(const Shown& shown, FlowView& view, TextureStore& textures, cons
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const std::shared_ptr<const BatchInspection>& batch = shown.snapshot->batch;
   if (!batch) return draw_quiet_note(tr("Building the batch…"), room, skin);
-  if (!batch->problem.empty()) return draw_quiet_note(batch->problem.c_str(), room, skin);
+  if (!batch->problem.empty()) return draw_quiet_note(tr_filled(batch->problem).c_str(), room, skin);
   refresh(view.batch, batch);
   move_in_batch(view.batch, 0, 0);
   draw_parts(*batch, view, skin);

@@ -397,7 +397,7 @@ void draw_lookup(const Shown& shown, FlowView& view, TextureStore& textures, con
   const auto part = attention_of(view.box);
   const HeadPlace place{*part, view.layer, view.head};
   if (snapshot.data_flow && !snapshot.data_flow->problem.empty())
-    return draw_quiet_note(snapshot.data_flow->problem.c_str(), room, skin);
+    return draw_quiet_note(tr_filled(snapshot.data_flow->problem).c_str(), room, skin);
   if (!snapshot.inside || snapshot.inside->place != place) return draw_quiet_note(tr("computing…"), room, skin);
   refresh(view.lookup, shown.snapshot, std::min(query, snapshot.inside->q.rows - 1));
   const auto finite = [](float value) { return std::isfinite(value); };

@@ -322,7 +322,7 @@ void draw_chosen(SpreadView& view, const Skin& skin) {
     end_choices();
   }
   if (view.gradient && !view.activations && point.gradient.count == 0)
-    return draw_quiet_note(view.inspection->no_gradients.c_str(), ImGui::GetContentRegionAvail(), skin);
+    return draw_quiet_note(tr_filled(view.inspection->no_gradients).c_str(), ImGui::GetContentRegionAvail(), skin);
   draw_wrapped_label(skin.fonts.small, skin.theme.text, facts_text(view, history, point), skin);
   if (history.points.size() < 2)
     draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,

@@ -106,7 +106,7 @@ class Cards {
     CardGrid grid = card_grid(room.x, least, 3, clamped(room.y / 3, skin_.px(150), skin_.px(300)), skin_.px(8), skin_);
     for (int i = 0; i < count; ++i) {
       const FlowMatrix& matrix = flow_.matrices[static_cast<std::size_t>(i)];
-      if (!matrix.section.empty()) draw_section(matrix.section, grid);
+      if (!matrix.section.empty()) draw_section(tr_filled(matrix.section), grid);
       draw_card(i, grid.next(), grid.card);
     }
     grid.end();
@@ -133,8 +133,8 @@ class Cards {
     const Range range = range_of(matrix, skin_);
     ImGui::PushID(index);
     ImGui::SetCursorScreenPos(at);
-    const std::string help =
-        trf("{}\nClick: {}.", matrix.help, view_.alone ? tr("show the whole box") : tr("enlarge this tensor"));
+    const std::string help = trf("{}\nClick: {}.", tr_filled(matrix.help),
+                                 view_.alone ? tr("show the whole box") : tr("enlarge this tensor"));
     if (draw_card_title({matrix.name, help, range.map, range.low, range.high}, size.x, skin_)) {
       view_.alone = !view_.alone;
       view_.matrix = index;
@@ -196,7 +196,7 @@ void draw_tensors(const Shown& shown, FlowView& view, TextureStore& textures, co
   if (!flow || flow->asked.box != view.box) {
     draw_quiet_note(tr("computing…"), room, skin);
   } else if (!flow->problem.empty()) {
-    draw_quiet_note(flow->problem.c_str(), room, skin);
+    draw_quiet_note(tr_filled(flow->problem).c_str(), room, skin);
   } else if (flow->matrices.empty()) {
     draw_quiet_note(tr("Nothing is computed in this box: positions are encoded inside the attention."), room, skin);
   } else if (!has_numbers(*flow)) {

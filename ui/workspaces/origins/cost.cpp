@@ -27,7 +27,7 @@ void draw_curves_of(const char* id, std::vector<Series>& curves, CostView& view,
     const Color32 color = skin.theme.series[i];
     if (expectations)
       lines.push_back({.name = expected_names[i], .series = &view.expected[i], .color = faded(color, 0.4F)});
-    lines.push_back({.name = complexity(inspection.curves[i].layer).name, .series = &curves[i], .color = color});
+    lines.push_back({.name = tr(complexity(inspection.curves[i].layer).name), .series = &curves[i], .color = color});
   }
   options.x_label = tr("length n");
   options.legend_values = false;
@@ -55,8 +55,8 @@ void draw_table(const CostResult& inspection, const Skin& skin) {
   for (std::size_t i = 0; i < inspection.curves.size(); ++i) {
     const CostCurve& curve = inspection.curves[i];
     const LayerComplexity& of = complexity(curve.layer);
-    const std::string name =
-        curve.layer == CostLayer::recurrent ? fmt::format("{} ({})", of.name, inspection.cell) : std::string(of.name);
+    const std::string name = curve.layer == CostLayer::recurrent ? fmt::format("{} ({})", tr(of.name), inspection.cell)
+                                                                 : std::string(tr(of.name));
     const std::string longest = curve.points.empty() ? tr("none")
                                                      : fmt::format("{}: {:.1f}", curve.points.back().length,
                                                                    curve.points.back().milliseconds());
@@ -117,11 +117,11 @@ void draw_cost(WorkspaceContext& context, OriginsView& origins) {
            skin);
   draw_table(inspection, skin);
   if (const std::string warning = disturbed(inspection); !warning.empty())
-    draw_wrapped_label(skin.fonts.small, skin.theme.warning, warning, skin);
+    draw_wrapped_label(skin.fonts.small, skin.theme.warning, tr_filled(warning), skin);
   for (const CostCurve& curve : inspection.curves)
     if (!curve.ended.empty())
       draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                         trf("{} stops there: {}.", complexity(curve.layer).name, curve.ended), skin);
+                         trf("{} stops there: {}.", tr(complexity(curve.layer).name), tr_filled(curve.ended)), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(14);
   const ImVec2 size{std::floor((room.x - gap) * 0.58F), room.y};

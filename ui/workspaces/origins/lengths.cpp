@@ -89,11 +89,11 @@ void draw_lengths(WorkspaceContext& context, OriginsView& origins) {
   const LengthResult& inspection = view.inspections.back();
   const std::string trained = inspection.text ? trf("Trained on windows of {} tokens", inspection.trained)
                                               : trf("Trained on sources of up to {} words", inspection.trained);
-  draw_wrapped_label(
-      skin.fonts.small, skin.theme.text_dim,
-      trf("{} (vertical line); here on held-out data, at step {}. {}", trained, grouped(view.step), inspection.problem),
-      skin);
-  if (inspection.points.empty()) return note(inspection.problem.c_str());
+  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                     trf("{} (vertical line); here on held-out data, at step {}. {}", trained, grouped(view.step),
+                         tr_filled(inspection.problem)),
+                     skin);
+  if (inspection.points.empty()) return note(tr_filled(inspection.problem).c_str());
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float height = inspection.text ? room.y : std::floor(room.y / 2 - skin.px(4));
   if (!inspection.text)

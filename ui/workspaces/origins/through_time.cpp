@@ -165,7 +165,7 @@ void draw_through_time(WorkspaceContext& context, OriginsView& origins) {
   if (!view.inspection)
     return note(working ? tr("Backpropagating\u2026")
                         : tr("Not computed yet. Click Recompute to backpropagate the loss."));
-  if (!view.inspection->problem.empty()) return note(view.inspection->problem.c_str());
+  if (!view.inspection->problem.empty()) return note(tr_filled(view.inspection->problem).c_str());
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const bool transformer = !view.inspection->bare.empty();
   draw_places(view, {0, transformer ? std::floor(room.y * 0.6F) : 0}, skin);

@@ -69,7 +69,7 @@ void draw_locality(WorkspaceContext& context, PositionsView& positions) {
       skin);
   std::vector<PlotLine> lines;
   for (const PartDistances& part : view.parts)
-    lines.push_back({.name = part_name(part.part), .series = &part.means, .color = color_of(part.part, skin)});
+    lines.push_back({.name = tr(part_name(part.part)), .series = &part.means, .color = color_of(part.part, skin)});
   PlotOptions options;
   options.title = tr("Mean distance by layer");
   options.help = tr(

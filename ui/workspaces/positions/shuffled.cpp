@@ -124,7 +124,7 @@ void draw_shuffled(WorkspaceContext& context, PositionsView& positions) {
     return note(context.studying || context.study
                     ? tr("Decoding the shuffled sentences\u2026")
                     : tr("Not computed yet. Click Shuffle again to decode the sentence in several word orders."));
-  if (!view.inspection->problem.empty()) return note(view.inspection->problem.c_str());
+  if (!view.inspection->problem.empty()) return note(tr_filled(view.inspection->problem).c_str());
   draw_table(*view.inspection, skin);
 }
 

@@ -1,3 +1,4 @@
+#include "common/mark.h"
 #include "session/remote/remote_session.h"
 
 #include <fmt/format.h>
@@ -86,7 +87,7 @@ class RemoteSession::Line {
       } catch (const NotWelcome& refused) {
         show({.line = Attachment::Line::refused, .why = refused.what()});
         const std::string text =
-            fmt::format("{} did not accept this window: {}", address_text(server_), refused.what());
+            fmt::format(mark("{} did not accept this window: {}"), address_text(server_), refused.what());
         say(Message{Severity::error, text});
         show_status();
         co_return;

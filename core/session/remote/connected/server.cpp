@@ -1,3 +1,4 @@
+#include "common/mark.h"
 #include "session/remote/server.h"
 
 #include <fmt/format.h>
@@ -234,7 +235,7 @@ class Server::Desk {
     acceptor_.close();
     watch_.cancel();
     for (const auto& [viewer, client] : clients_) {
-      client->say(Message{Severity::info, "The remote training has ended"});
+      client->say(Message{Severity::info, mark("The remote training has ended")});
       if (!client->greeted) client->let_go();
     }
     nudge_all();
@@ -414,8 +415,8 @@ class Server::Desk {
     const std::string bytes = wire_bytes(packet);
     if (bytes.size() <= largest_news) return framed(bytes);
     return framed(wire_bytes(ToClient(TransientEvent{Message{
-        Severity::warning,
-        fmt::format("The requested result has {} MB, more than can be sent: it was left out", bytes.size() >> 20)}})));
+        Severity::warning, fmt::format(mark("The requested result has {} MB, more than can be sent: it was left out"),
+                                       bytes.size() >> 20)}})));
   }
 
   asio::io_context io_;  // first member: objects that use it are destroyed before it
