@@ -3,11 +3,14 @@
 #include <memory>
 
 #include "common/mark.h"
+#include "common/spread.h"
+#include "data/corpus/examples.h"
 #include "inspect/circuit/contrast_runs.h"
 #include "inspect/circuit/corpus_contrasts.h"
 #include "inspect/circuit/score_split.h"
 #include "inspect/circuit/search.h"
 #include "inspect/circuit/sweep.h"
+#include "messages/messages.h"
 
 namespace attnscope {
 namespace {
