@@ -232,7 +232,8 @@ void need_tables_of_the_window(Needed& needed) {
     for (const char* text : {workspace.title, workspace.group, workspace.help}) need(needed, text, workspace.name);
     if (workspace.views)
       for (const WorkspaceView& view : workspace.views())
-        for (const char* text : {view.title, view.help}) need(needed, text, view.name);
+        for (const char* text : {view.title, view.help, view.short_title})
+          if (text) need(needed, text, view.name);
     if (workspace.keys)
       for (const WorkspaceKey& key : workspace.keys()) need(needed, key.title, workspace.name);
   }

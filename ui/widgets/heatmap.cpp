@@ -104,6 +104,7 @@ void draw_values(const HeatmapCanvas& canvas) {
   };
   const auto fits = [&](float value) { return text_size(font, text_of(value)).x + canvas.skin.px(3) <= cell.x; };
   if (!fits(canvas.options.low) || !fits(canvas.options.high)) return;
+  const auto is_faint = [&](float value) { return canvas.options.faint_zeros && std::abs(value) < 0.005F; };
   const Sight rows = rows_in_sight(canvas);
   const Sight cols = cols_in_sight(canvas);
   for (int row = rows.begin; row < rows.end; ++row)
@@ -115,7 +116,7 @@ void draw_values(const HeatmapCanvas& canvas) {
       const ImVec2 extent = text_size(font, text);
       const ImVec2 at = canvas.corner(row, col);
       canvas.paint.text(font, {at.x + (cell.x - extent.x) / 2, at.y + (cell.y - extent.y) / 2},
-                        faded(text_on(cell_color(canvas.coloring, value)), 0.9F), text);
+                        faded(text_on(cell_color(canvas.coloring, value)), is_faint(value) ? 0.25F : 0.9F), text);
     }
 }
 

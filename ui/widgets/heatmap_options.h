@@ -41,6 +41,7 @@ struct HeatmapOptions {
   bool mask_upper = false;  // cells right of the diagonal are hidden by the look-ahead mask (§3.2.3)
   bool legend = true;
   bool print_values = true;  // print values in cells that are large enough
+  bool faint_zeros = false;  // print values that round to 0 faintly, where most cells are such
   int selected_row = -1;     // outlined
   int selected_col = -1;
   int pointed_row = -1;  // hover target in another picture; faintly outlined

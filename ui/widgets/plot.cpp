@@ -40,6 +40,20 @@ std::string value_text(double value) {
 // Next to the body, inside the plot.
 constexpr float right_margin = 8;  // at scale 1
 
+// Names that would overlap the one before them are left out.
+void draw_x_names(const PlotFrame& frame, std::span<const std::string> names, const Skin& skin) {
+  ImFont* font = skin.fonts.mono_small;
+  const float last = frame.high.x + skin.px(right_margin);
+  float free_from = frame.low.x - skin.px(30);
+  Painter paint(skin);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const float width = text_size(font, names[i]).x, x = frame.x_at(static_cast<double>(i)) - width / 2;
+    if (x < free_from || x + width > last) continue;
+    paint.text(font, {x, frame.high.y + skin.px(3)}, skin.theme.text_dim, names[i]);
+    free_from = x + width + skin.px(6);
+  }
+}
+
 void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& skin) {
   Painter paint(skin);
   ImFont* font = skin.fonts.small;
@@ -62,12 +76,13 @@ void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& s
   for (const double tick : x_ticks) {
     const float x = frame.x_at(tick);
     paint.line({x, frame.low.y}, {x, frame.high.y}, skin.theme.grid);
-    if (!options.x_numbers) continue;
+    if (!options.x_numbers || !options.x_names.empty()) continue;
     const std::string text = tick_text(tick, frame.log_x ? tick : x_step);
     const float width = text_size(font, text).x;
     const float last = frame.high.x + skin.px(right_margin) - width;  // past this the number would be clipped
     paint.text(font, {std::min(x - width / 2, last), frame.high.y + skin.px(2)}, skin.theme.text_dim, text);
   }
+  draw_x_names(frame, options.x_names, skin);
   if (!options.x_label.empty()) {
     const float width = text_size(font, options.x_label).x;
     paint.text(font, {frame.high.x - width, frame.high.y + skin.px(4) + line}, skin.theme.text_dim, options.x_label);

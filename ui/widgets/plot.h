@@ -72,13 +72,14 @@ struct PlotOptions {
   std::string_view title = {};
   std::string_view help = {};  // tooltip of the title
   std::string_view x_label = {};
-  bool legend = true;                      // false if the lines are named elsewhere
-  bool legend_values = true;               // next to the names: at the crosshair, the marker, or the newest point
-  bool x_numbers = true;                   // false if a plot below shows them
-  bool whole_x = false;                    // x is a count: ticks only at integers
-  std::optional<PlotRange> x_data = {};    // extent over all plots that share the axis; nullopt: of these lines
-  std::optional<PlotRange> y_limits = {};  // y range used when the view has none; nullopt: fit the data
-  bool movable = true;                     // false: no zooming or panning; wheel and drag are left to the caller
+  bool legend = true;                         // false if the lines are named elsewhere
+  bool legend_values = true;                  // next to the names: at the crosshair, the marker, or the newest point
+  bool x_numbers = true;                      // false if a plot below shows them
+  std::span<const std::string> x_names = {};  // at 0, 1, 2 … instead of numbers, as far as there is room
+  bool whole_x = false;                       // x is a count: ticks only at integers
+  std::optional<PlotRange> x_data = {};       // extent over all plots that share the axis; nullopt: of these lines
+  std::optional<PlotRange> y_limits = {};     // y range used when the view has none; nullopt: fit the data
+  bool movable = true;                        // false: no zooming or panning; wheel and drag are left to the caller
 
   // Draws over the lines. The plotting area is then Dear ImGui's last item, so hover and click queries apply to it.
   std::function<void(Painter&, const PlotFrame&)> over = {};

@@ -80,7 +80,13 @@ struct WorkspaceView {
   std::string_view name;  // on the command line; unique among the views of all workspaces
   const char* title;
   const char* help;
+  const char* short_title = nullptr;  // used if the titles need more than one row; nullptr: the title
 };
+
+// Draws the choice of a view, in one row if the short titles fit; returns the index of the chosen view. The row stays
+// open: see draw_choice. `more` is appended to every tooltip.
+std::size_t draw_view_choices(std::span<const WorkspaceView> views, std::size_t shown, const Skin& skin,
+                              const std::string& more = {});
 
 // Numbers to export: a labeled matrix, and the suggested file name.
 struct WorkspaceNumbers {

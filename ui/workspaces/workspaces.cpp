@@ -1,8 +1,13 @@
 #include "workspaces/workspaces.h"
 
+#include <fmt/format.h>
+#include <imgui.h>
+
 #include <algorithm>
 #include <array>
 
+#include "base/translation.h"
+#include "widgets/row.h"
 #include "workspaces/attention/levels.h"
 #include "workspaces/circuit/modes.h"
 #include "workspaces/decoding/modes.h"
@@ -184,6 +189,26 @@ std::string keys_text(std::span<const WorkspaceKey> keys, std::string_view title
   for (const WorkspaceKey& key : keys)
     if (key.title == title) text += (text.empty() ? "" : ", ") + chord_text(key.chord);
   return text;
+}
+
+// ---- views
+
+std::size_t draw_view_choices(std::span<const WorkspaceView> views, std::size_t shown, const Skin& skin,
+                              const std::string& more) {
+  const auto width = [&](const WorkspaceView& view) { return button_width(tr(view.title)) + skin.px(4); };
+  float whole = 0;
+  for (const WorkspaceView& view : views) whole += width(view);
+  const bool brief = whole > ImGui::GetContentRegionAvail().x;
+  const float padding = brief ? skin.px(4) : ImGui::GetStyle().FramePadding.x;
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {padding, ImGui::GetStyle().FramePadding.y});
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const WorkspaceView& view = views[i];
+    const bool shortened = brief && view.short_title;
+    const std::string help = (shortened ? fmt::format("{}. {}", tr(view.title), tr(view.help)) : tr(view.help)) + more;
+    if (draw_choice(tr_label(shortened ? view.short_title : view.title), shown == i, help, skin)) shown = i;
+  }
+  ImGui::PopStyleVar();
+  return shown;
 }
 
 }  // namespace attnscope

@@ -203,9 +203,11 @@ std::vector<std::string> word_swaps_of(const Corpus& corpus, const std::string& 
     for (std::size_t at = 0; at < words.size(); ++at)
       for (std::size_t i = 0; i < seen.size(); ++i) {
         const bool after_same = at == 0 ? i == 0 : i > 0 && seen[i - 1] == words[at - 1];
-        if (!after_same || seen[i] == words[at]) continue;
+        const bool before_same = word_at(seen, i + 1) == word_at(words, at + 1);
+        // Any word can begin a sentence, so a first word must also fit what follows.
+        if (!after_same || seen[i] == words[at] || (at == 0 && !before_same)) continue;
         Count& found = counts[{at, seen[i]}];
-        ++(word_at(seen, i + 1) == word_at(words, at + 1) ? found.between_neighbors : found.after_same_word);
+        ++(before_same ? found.between_neighbors : found.after_same_word);
       }
   };
   std::size_t searched = 0;

@@ -67,11 +67,9 @@ constexpr std::array keys = {
 // ---- the picture
 
 void draw_levels(AttentionView& view, const Skin& skin) {
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const auto level = static_cast<AttentionLevel>(i);
-    const std::string help = fmt::format("{} {}: {}.", tr(levels[i].help), keys_text(keys, next_level), tr(next_level));
-    if (draw_choice(tr_label(levels[i].title), view.level == level, help, skin)) view.level = level;
-  }
+  const std::string keys_help = fmt::format(" {}: {}.", keys_text(keys, next_level), tr(next_level));
+  view.level =
+      static_cast<AttentionLevel>(draw_view_choices(levels, static_cast<std::size_t>(view.level), skin, keys_help));
 }
 
 // At the right end of the levels' row, because it applies to all maps of the workspace.

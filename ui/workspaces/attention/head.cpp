@@ -10,6 +10,7 @@
 #include "common/clamped.h"
 #include "widgets/bipartite.h"
 #include "widgets/heatmap.h"
+#include "widgets/row.h"
 #include "widgets/words.h"
 #include "workspaces/attention/controls.h"
 #include "workspaces/attention/row.h"
@@ -299,7 +300,7 @@ void draw_list_heading(Canvas& canvas, int row, const char* hint) {
              canvas.map().is_signed() ? tr("attends more or less to") : tr("attends to"), skin);
   help_tooltip(hint, skin);
   if (!canvas.view.pinned_row && !canvas.view.pinned_col) return;
-  ImGui::SameLine(0, skin.px(8));
+  next_in_row(button_width(tr("Unpin")), skin.px(8));
   if (ImGui::SmallButton(tr_label("Unpin"))) let_go(canvas.view);
   help_tooltip(tr("Unpins the query and key that were clicked: the list follows the mouse again (Escape)."), skin);
 }

@@ -23,13 +23,14 @@ constexpr std::array modes = {
     WorkspaceView{"circuit-picture", "Circuit",
                   "The path of the difference: from which word to which, through which heads, up to the answer."},
     WorkspaceView{"circuit-score", "Score decomposition",
-                  "Splits a head's attention score into what each part of the query and of the key contributes (QK)."},
+                  "Splits a head's attention score into what each part of the query and of the key contributes (QK).",
+                  "Score"},
     WorkspaceView{"circuit-formation", "Over training",
-                  "Effect of each component of the circuit at earlier steps of the training."},
+                  "Effect of each component of the circuit at earlier steps of the training.", "Training"},
     WorkspaceView{"circuit-attribution", "Attribution",
                   "Which heads, layers and input tokens one output token depends on."},
     WorkspaceView{"circuit-importance", "Head importance",
-                  "Increase in held-out loss when each head, and growing sets of heads, are ablated."},
+                  "Increase in held-out loss when each head, and growing sets of heads, are ablated.", "Importance"},
 };
 static_assert(modes.size() == static_cast<std::size_t>(CircuitMode::importance) + 1);
 
@@ -292,6 +293,9 @@ void draw_direction(CircuitView& view, const Skin& skin) {
     view.trial.reset();
     make_matrices(view);
   };
+  // Both in the same row.
+  break_choices(
+      fmt::format("{}{}", tr("Clean \u2192 corrupted (denoising)"), tr("Corrupted \u2192 clean (noising)")).c_str());
   choice(tr_label("Clean \u2192 corrupted (denoising)"), ContrastSide::corrupted,
          tr("Denoising: activations of the sentence (clean) are patched into the contrast sentence (corrupted). What "
             "restores the answer is sufficient for it (arXiv 2404.15255)."));
@@ -308,7 +312,7 @@ void draw_trial(const CircuitView& view, const Skin& skin) {
   draw_label(skin.fonts.ui, skin.theme.text_dim, view.tried, skin);
   draw_label(skin.fonts.bold, turned ? skin.theme.success : skin.theme.text,
              trf("\u2192 {}   {}, {} of the whole difference", trial.output, turned ? tr("flipped") : tr("not flipped"),
-                 number_text(trial.share, 2)),
+                 percent_text(trial.share)),
              skin);
 }
 
@@ -329,10 +333,7 @@ void draw_circuit(WorkspaceContext& context) {
   ask_for_formation(context, view);
   if (view.mode == CircuitMode::score) ask_for_score(context, view);
   if (view.mode == CircuitMode::heads) ask_for_sweep(context, view);
-  for (std::size_t i = 0; i < modes.size(); ++i) {
-    const auto mode = static_cast<CircuitMode>(i);
-    if (draw_choice(tr_label(modes[i].title), view.mode == mode, tr(modes[i].help), skin)) view.mode = mode;
-  }
+  view.mode = static_cast<CircuitMode>(draw_view_choices(modes, static_cast<std::size_t>(view.mode), skin));
   if (has_circuit(view) && view.mode < CircuitMode::picture) draw_direction(view, skin);
   end_choices();
   if (!of_contrasts) return draw_attribution(context, view.attribution, parting_output(context, view));

@@ -124,12 +124,13 @@ const char* put_in(ChangeKind kind) {
 std::string decoys_text(const Circuit& found) {
   std::string text;
   for (const Decoy& decoy : found.decoys) {
-    text += trf(
-        "{}{} attends from \u201C{}\u201D to \u201C{}\u201D with weight {:.2f} ({:.2f} in the other sentence), but "
-        "its effect is only {:.3f}.",
-        text.empty() ? tr("Decoys, strong attention with little effect: ") : " ",
-        layer_and_head(decoy.place.layer, decoy.place.head), found.slots[static_cast<std::size_t>(decoy.from)],
-        found.slots[static_cast<std::size_t>(decoy.to)], decoy.weight, decoy.corrupted_weight, decoy.effect.share());
+    text +=
+        trf("{}{} attends from \u201C{}\u201D to \u201C{}\u201D with weight {:.2f} ({:.2f} in the other sentence), but "
+            "its effect is only {}.",
+            text.empty() ? tr("Decoys, strong attention with little effect: ") : " ",
+            layer_and_head(decoy.place.layer, decoy.place.head), found.slots[static_cast<std::size_t>(decoy.from)],
+            found.slots[static_cast<std::size_t>(decoy.to)], decoy.weight, decoy.corrupted_weight,
+            percent_text(decoy.effect.share()));
   }
   return text;
 }
@@ -172,16 +173,18 @@ void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) 
   options.col_labels = cols;
   options.row_axis = tr("component");
   options.col_axis = tr("position");
+  options.faint_zeros = true;
   options.row_bars = {view.whole, 1, tr("all positions"), "",
                       tr("The effect of replacing its output at all positions at once.")};
   options.zoom = &view.rows_zoom;
   const bool tries = view.by_way < 0 || view.kind != ChangeKind::contrast;
   options.tooltip = [&](int row, int col) {
     const RowPlace& place = view.row_places[static_cast<std::size_t>(row)];
-    bold_text(rows[static_cast<std::size_t>(row)] + tr(" at \u201C") + cols[static_cast<std::size_t>(col)] + "\u201D",
+    bold_text(trf("{} at \u201C{}\u201D", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]),
               skin);
     share_tooltip(view, effect_at(shown, place, col), skin);
-    dim_text(trf("effect at all positions: {:.3f}", whole_effect(shown, place).share), skin);
+    dim_text(trf("effect at all positions: {}", percent_text(static_cast<double>(whole_effect(shown, place).share))),
+             skin);
     dim_text(tries ? tr("click: try it and see the translation; click the name: at all positions")
                    : tr("only along the chosen path"),
              skin);

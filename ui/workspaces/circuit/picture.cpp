@@ -228,7 +228,8 @@ class CircuitPicture {
         paint_.line(points[i], points[i + 1], grey, skin_.px(1.5F));
       const ImVec2 middle = points[points.size() / 3];
       label({middle.x, middle.y},
-            trf("head {}: attention {:.2f}, effect {:.2f}", decoy.place.head + 1, decoy.weight, decoy.effect.share()),
+            trf("head {}: attention {:.2f}, effect {}", decoy.place.head + 1, decoy.weight,
+                percent_text(decoy.effect.share())),
             skin_.theme.text_dim);
     }
   }
@@ -314,13 +315,13 @@ bool has_button(const Way& way) {
   return way.kind != ChangeKind::mean;
 }
 
-// "zero ablation: 0 of 66, 0.12"
+// "zero ablation: 0 of 66, 12 %"
 std::string button_text(const CircuitEdge& edge, const Way& way) {
   const char* const name = way.kind == ChangeKind::zero       ? tr("zero ablation")
                            : way.kind == ChangeKind::exchange ? tr("swap")
                                                               : tr("patched");
-  return trf("{}: {} of {}{}, {:.2f}", name, way.tally.turned(), 2 * way.tally.cases,
-             way.kind == edge.kind ? tr(" flip") : "", way.tally.share());
+  return trf("{}: {} of {}{}, {}", name, way.tally.turned(), 2 * way.tally.cases,
+             way.kind == edge.kind ? tr(" flip") : "", percent_text(way.tally.share()));
 }
 
 // "encoder layer 2, head 1 at “it”, attending to “animal”"
@@ -374,11 +375,15 @@ float height_beneath(const Circuit& circuit, float width, bool brief, const Skin
 }
 
 std::string counted_text(const CircuitView& view) {
-  if (view.counted && !view.counted->problem.empty()) return view.counted->problem;
-  if (view.counted && !view.counted->found.problem.empty()) return view.counted->found.problem;
+  if (view.counted && !view.counted->problem.empty()) return tr_filled(view.counted->problem);
+  if (view.counted && !view.counted->found.problem.empty()) return tr_filled(view.counted->found.problem);
   if (view.counted)
-    return trf("{} similar corpus pairs, both directions; {} tried, pairs the model does not distinguish omitted.",
-               view.counted->found.pairs, view.counted->tried);
+    return view.counted->found.pairs == 1
+               ? trf("1 similar corpus pair, both directions; {} tried, pairs the model does not distinguish omitted.",
+                     view.counted->tried)
+               : trf("{} similar corpus pairs, both directions; {} tried, pairs the model does not distinguish "
+                     "omitted.",
+                     view.counted->found.pairs, view.counted->tried);
   return view.counting_asked ? tr("For this pair only; counting over the corpus\u2026")
                              : tr("For this pair only, in both directions.");
 }

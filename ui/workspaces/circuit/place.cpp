@@ -26,10 +26,7 @@ int put_layer(const CircuitView& view) {
 }
 
 std::string put_text(const CircuitView& view, int layer, const std::vector<int>& slots) {
-  std::vector<std::string> names;
-  for (const int slot : slots)
-    names.push_back("\u201C" + view.inspection->found.slots[static_cast<std::size_t>(slot)] + "\u201D");
-  return trf("Patching {} {} from the {} into the {}:", listed(names), layer_name(layer),
+  return trf("Patching {} {} from the {} into the {}:", slot_names(view.inspection->found, slots), layer_name(layer),
              view.of == ContrastSide::clean ? tr("contrast sentence") : tr("sentence"),
              view.of == ContrastSide::clean ? tr("sentence") : tr("contrast sentence"));
 }
@@ -106,6 +103,7 @@ HeatmapOptions share_options(const Skin& skin) {
   options.low = -1;
   options.high = 1;
   options.square = false;
+  options.faint_zeros = true;
   return options;
 }
 
@@ -195,7 +193,7 @@ void draw_place(WorkspaceContext& context, CircuitView& view) {
     draw_wrapped_label(
         skin.fonts.ui, skin.theme.text,
         trf("Patching the vector at {} after the last layer {}. All other words together: {} of the effect.",
-            slot_names(found, last.slots), tally_text(last.together), number_text(last.rest.share())),
+            slot_names(found, last.slots), tally_text(last.together), percent_text(last.rest.share())),
         skin);
   }
   const float room = ImGui::GetContentRegionAvail().y;

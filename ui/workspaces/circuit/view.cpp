@@ -291,7 +291,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 std::string slot_names(const Circuit& circuit, const std::vector<int>& slots) {
   std::vector<std::string> names;
-  for (const int slot : slots) names.push_back("\u201C" + circuit.slots[static_cast<std::size_t>(slot)] + "\u201D");
+  for (const int slot : slots) names.push_back(trf("\u201C{}\u201D", circuit.slots[static_cast<std::size_t>(slot)]));
   return listed(names);
 }
 
@@ -311,7 +311,8 @@ std::vector<std::string> formation_names(const Formation& formation) {
   const Circuit& circuit = formation.of;
   if (!circuit.places.empty()) names.push_back(tr("vectors at ") + slot_names(circuit, circuit.places.back().slots));
   for (const CircuitEdge& edge : circuit.edges)
-    names.push_back(trf("{} layer {}", edge.part == AttentionPart::cross ? tr("cross-attention") : tr(part_name(edge.part)),
+    names.push_back(trf("{} layer {}",
+                        edge.part == AttentionPart::cross ? tr("cross-attention") : tr(part_name(edge.part)),
                         edge.layer + 1));
   return names;
 }
@@ -337,9 +338,12 @@ std::string way_text(const Circuit& circuit, const Way& way) {
   return "";
 }
 
+std::string percent_text(double share) {
+  return fmt::format("{:.0f} %", std::abs(share) < 0.005 ? 0 : 100 * share);  // avoids "-0 %"
+}
+
 std::string tally_text(const Tally& tally) {
-  const double share = std::abs(tally.share()) < 0.005 ? 0 : tally.share();  // avoids "-0.00"
-  return trf("flips {} of {} answers ({:.2f} of the effect)", tally.turned(), 2 * tally.cases, share);
+  return trf("flips {} of {} answers ({} of the effect)", tally.turned(), 2 * tally.cases, percent_text(tally.share()));
 }
 
 }  // namespace attnscope

@@ -152,7 +152,10 @@ std::optional<std::int64_t> formed_by(const Series& line);
 // "patched from the other sentence", "zero ablation"
 std::string way_text(const Circuit& circuit, const Way& way);
 
-// "flips 60 of 60 answers (0.93 of the effect)"
+// "93 %"
+std::string percent_text(double share);
+
+// "flips 60 of 60 answers (93 % of the effect)"
 std::string tally_text(const Tally& tally);
 
 // Joined by ", ", with "and" before the last.

@@ -57,7 +57,7 @@ struct Columns {
 
 Columns columns_in(float width, const Skin& skin) {
   const float gap = skin.px(4);
-  const float label = clamped(width * 0.27F, skin.px(50), skin.px(120));
+  const float label = clamped(width * 0.25F, skin.px(50), skin.px(120));
   return {label, std::max(skin.px(20), (width - label - gap) / num_stages - gap), gap};
 }
 
@@ -201,8 +201,9 @@ void draw_titles(const Columns& columns, const Skin& skin) {
   for (int stage = 0; stage < num_stages; ++stage) {
     const StageText& text = stages[static_cast<std::size_t>(stage)];
     const ImVec2 low(at.x + cell_x(columns, stage), at.y);
-    const std::string title = shortened(skin.fonts.small, tr(text.title), columns.cell - skin.px(3));
-    const float x = low.x + columns.cell - text_size(skin.fonts.small, title).x - skin.px(3);
+    // A title may use the gap before its column, so that "softmax" fits in a narrow list.
+    const std::string title = shortened(skin.fonts.small, tr(text.title), columns.cell + columns.gap - skin.px(1));
+    const float x = low.x + columns.cell - text_size(skin.fonts.small, title).x;
     paint.text(skin.fonts.small, {x, low.y}, skin.theme.text_dim, title);
     ImGui::SetCursorScreenPos(low);
     ImGui::Dummy(ImVec2(columns.cell, height));

@@ -77,10 +77,7 @@ constexpr std::array keys = {
 // ---- the picture
 
 void draw_modes(DecodingView& view, const Skin& skin) {
-  for (std::size_t i = 0; i < modes.size(); ++i) {
-    const auto mode = static_cast<DecodingMode>(i);
-    if (draw_choice(tr_label(modes[i].title), view.mode == mode, tr(modes[i].help), skin)) view.mode = mode;
-  }
+  view.mode = static_cast<DecodingMode>(draw_view_choices(modes, static_cast<std::size_t>(view.mode), skin));
   draw_options_button(view, skin);
 }
 

@@ -239,7 +239,7 @@ void draw_steps(const Shown& shown, DecodingView& view, TextureStore& textures, 
     draw_choosers(coloring_maps(snapshot), view, skin);
   }
   const ImVec2 space = ImGui::GetContentRegionAvail();
-  const float right = clamped(space.x * 0.4F, skin.px(230), skin.px(480));
+  const float right = clamped(space.x * 0.42F, skin.px(230), skin.px(480));
   ImGui::BeginChild("reads", ImVec2(space.x - right - skin.px(12), 0), false, ImGuiWindowFlags_NoNavInputs);
   draw_left(shown, view, textures, skin);
   ImGui::EndChild();

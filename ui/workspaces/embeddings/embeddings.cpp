@@ -96,10 +96,7 @@ WorkspaceNumbers distance_numbers(const EmbeddingResult& inspection) {
 }
 
 void draw_modes(EmbeddingsView& view, const Skin& skin) {
-  for (std::size_t i = 0; i < modes.size(); ++i) {
-    const auto mode = static_cast<EmbeddingsMode>(i);
-    if (draw_choice(tr_label(modes[i].title), view.mode == mode, tr(modes[i].help), skin)) view.mode = mode;
-  }
+  view.mode = static_cast<EmbeddingsMode>(draw_view_choices(modes, static_cast<std::size_t>(view.mode), skin));
   end_choices();
 }
 

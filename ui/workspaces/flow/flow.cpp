@@ -94,10 +94,7 @@ bool asks_for_token(FlowPart part) {
 }
 
 void draw_modes(FlowView& view, const Skin& skin) {
-  for (std::size_t i = 0; i < modes.size(); ++i) {
-    const auto mode = static_cast<FlowMode>(i);
-    if (draw_choice(tr_label(modes[i].title), view.mode == mode, tr(modes[i].help), skin)) view.mode = mode;
-  }
+  view.mode = static_cast<FlowMode>(draw_view_choices(modes, static_cast<std::size_t>(view.mode), skin));
 }
 
 // "1 201 408 parameters · D = 128, F = 512, H = 4, V = 2000"

@@ -141,7 +141,7 @@ void draw_side(KernelsView& kernels, const Skin& skin) {
                      "\u0177(x) = \u03A3\u1D62 K((x \u2212 x\u1D62)/h) y\u1D62 / \u03A3\u1D62 K((x \u2212 x\u1D62)/h)",
                      skin);
   draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                     tr("Nadaraya and Watson, 1964: the mean of the known values, weighted by nearness. x is the "
+                     tr("Nadaraya and Watson, 1964: the mean of the known values, weighted by distance. x is the "
                         "query, x_i a key, y_i its value."),
                      skin);
   draw_errors(kernels, skin);

@@ -31,6 +31,7 @@ void draw_by_length(const char* id, const std::vector<Series>& series, LengthsVi
   }
   const LengthResult& inspection = view.inspections.back();
   view.axis.marker = static_cast<double>(inspection.trained) + 0.5;
+  longest = std::max(longest, *view.axis.marker);  // the line is always in view
   options.x_label = inspection.text ? tr("tokens read, this one included") : tr("words of the source");
   options.legend_values = false;
   options.whole_x = true;

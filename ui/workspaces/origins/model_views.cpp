@@ -104,7 +104,7 @@ std::vector<std::string> layer_names(const PassGradients& pass) {
   std::vector<std::string> names;
   for (const auto& [stack, name] : {std::pair{&pass.encoder, tr("encoder")}, std::pair{&pass.decoder, tr("decoder")}})
     for (int row = 0; row < stack->norms.rows; ++row)
-      names.push_back(row == 0 ? trf("{}, embedding", name) : trf("{}, after layer {}", name, row));
+      names.push_back(row == 0 ? trf("{}, embedding", name) : trf("{}, layer {}", name, row));
   return names;
 }
 

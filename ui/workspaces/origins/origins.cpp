@@ -16,34 +16,31 @@ namespace {
 
 constexpr std::array modes = {
     WorkspaceView{"kernels", "Kernel regression",
-                  "The mean of known values, weighted by nearness: attention before it had the name."},
+                  "The mean of known values, weighted by distance: attention before it had the name.", "Kernels"},
     WorkspaceView{"learned", "Learned attention",
-                  "The same formula, changed in one place at a time, up to softmax(QK\u1D40/\u221Ad_k)V."},
+                  "The same formula, changed in one place at a time, up to softmax(QK\u1D40/\u221Ad_k)V.", "Learned"},
     WorkspaceView{"scaling", "\u221Ad_k", "Why scores are divided by \u221Ad_k (paper \u00A73.2.1)."},
     WorkspaceView{"schedule", "Learning rate",
-                  "Warm-up and decay of the learning rate, without training (paper \u00A75.3)."},
-    WorkspaceView{"cell", "Recurrent cell", "Gates and states of an RNN, LSTM or GRU, token by token."},
+                  "Warm-up and decay of the learning rate, without training (paper \u00A75.3).", "Rate"},
+    WorkspaceView{"cell", "Recurrent cell", "Gates and states of an RNN, LSTM or GRU, token by token.", "Cell"},
     WorkspaceView{"state-attention", "Attention over states",
-                  "Bahdanau\u2019s and Luong\u2019s attention: energies, weights, context (1409.0473, 1508.04025)."},
+                  "Bahdanau\u2019s and Luong\u2019s attention: energies, weights, context (1409.0473, 1508.04025).",
+                  "States"},
     WorkspaceView{"bottleneck", "Bottleneck",
                   "Without attention a single vector carries the whole sentence. This view shows it and what is "
-                  "decoded from it (1409.3215)."},
+                  "decoded from it (1409.3215).",
+                  "Vector"},
     WorkspaceView{"through-time", "Backpropagation through time",
-                  "How far the gradient of a loss reaches back: at each input token, and at each layer."},
+                  "How far the gradient of a loss reaches back: at each input token, and at each layer.", "BPTT"},
     WorkspaceView{"cost", "Cost",
                   "Time and memory of self-attention, recurrence and convolution by length (paper table 1)."},
     WorkspaceView{"length", "Length", "Translation quality by sentence length, also beyond the lengths in training."},
     WorkspaceView{"classes", "Classifier",
                   "A classifier: the probability of every label as you type, what it depends on, and which classes are "
-                  "confused."},
+                  "confused.",
+                  "Classes"},
 };
 static_assert(modes.size() == static_cast<std::size_t>(OriginsMode::classes) + 1);
-
-// Same order as the modes.
-constexpr std::array short_titles = {mark("Kernels"), mark("Learned"), "\u221Ad_k",    mark("Rate"),
-                                     mark("Cell"),    mark("States"),  mark("Vector"), mark("BPTT"),
-                                     mark("Cost"),    mark("Length"),  mark("Classes")};
-static_assert(short_titles.size() == modes.size());
 
 // ---- the keys
 
@@ -211,23 +208,6 @@ std::optional<WorkspaceNumbers> state_numbers(const OriginsView& view) {
   return WorkspaceNumbers{inspection.attention.front().energies, inspection.written, inspection.source, "energies"};
 }
 
-// One row of modes, with short names if the full ones do not fit.
-void draw_modes(OriginsView& view, const Skin& skin) {
-  float whole = 0;
-  for (const WorkspaceView& mode : modes) whole += button_width(tr(mode.title)) + skin.px(4);
-  const bool brief = whole > ImGui::GetContentRegionAvail().x;
-  const ImVec2 padding = ImGui::GetStyle().FramePadding;
-  if (brief) ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {skin.px(4), padding.y});
-  for (std::size_t i = 0; i < modes.size(); ++i) {
-    const auto mode = static_cast<OriginsMode>(i);
-    const std::string help = brief ? fmt::format("{}. {}", tr(modes[i].title), tr(modes[i].help)) : tr(modes[i].help);
-    if (draw_choice(tr_label(brief ? short_titles[i] : modes[i].title), view.mode == mode, help, skin))
-      view.mode = mode;
-  }
-  if (brief) ImGui::PopStyleVar();
-  end_choices();
-}
-
 }  // namespace
 
 std::span<const WorkspaceKey> origin_keys() {
@@ -275,7 +255,8 @@ bool is_learning(const Views& views) {
 
 void draw_origins(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
-  draw_modes(view, context.skin);
+  view.mode = static_cast<OriginsMode>(draw_view_choices(modes, static_cast<std::size_t>(view.mode), context.skin));
+  end_choices();
   // Same order as OriginsMode.
   constexpr std::array draws = {draw_kernels, draw_learned,         draw_scaling,    draw_schedule,
                                 draw_cell,    draw_state_attention, draw_bottleneck, draw_through_time,

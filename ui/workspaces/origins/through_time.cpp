@@ -18,19 +18,6 @@
 namespace attnscope {
 namespace {
 
-// Draws labels below the positions of an axis, as far as there is room.
-void draw_place_names(Painter& paint, const PlotFrame& frame, const std::vector<std::string>& names, const Skin& skin) {
-  ImFont* font = skin.fonts.mono_small;
-  float free_from = frame.low.x;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string name(without_mark(names[i]));
-    const float width = text_size(font, name).x, x = frame.x_at(static_cast<double>(i)) - width / 2;
-    if (x < free_from || x + width > frame.high.x) continue;
-    paint.text(font, {x, frame.high.y - font_size(font) - skin.px(3)}, skin.theme.text_dim, name);
-    free_from = x + width + skin.px(6);
-  }
-}
-
 std::vector<std::string> tokens_per_row(const PassGradients& pass) {
   std::vector<std::string> tokens = pass.encoder.tokens;
   tokens.insert(tokens.end(), pass.decoder.tokens.begin(), pass.decoder.tokens.end());
@@ -95,7 +82,9 @@ void draw_places(GradientsView& view, ImVec2 size, const Skin& skin) {
   options.whole_x = true;
   options.legend_values = false;
   options.x_data = PlotRange{-0.5, static_cast<double>(tokens.size()) - 0.5};
-  options.over = [&](Painter& paint, const PlotFrame& frame) { draw_place_names(paint, frame, tokens, skin); };
+  std::vector<std::string> names;
+  for (const std::string& token : tokens) names.emplace_back(without_mark(token));
+  options.x_names = names;
   if (!inspection.plain.encoder.tokens.empty())
     view.axis.marker = static_cast<double>(inspection.plain.encoder.tokens.size()) - 0.5;
   draw_plot("places", lines, size, view.axis, view.plot, options, skin);
@@ -113,11 +102,8 @@ void draw_layers(GradientsView& view, const Skin& skin) {
          "output. With residual connections x + f(x), gradients bypass each sublayer unchanged; without them they must "
          "pass through it.");
   options.x_label = tr("layer");
-  options.x_numbers = false;
   options.x_data = PlotRange{-0.5, static_cast<double>(view.layer_names.size()) - 0.5};
-  options.over = [&](Painter& paint, const PlotFrame& frame) {
-    draw_place_names(paint, frame, view.layer_names, skin);
-  };
+  options.x_names = view.layer_names;
   draw_plot("layers", std::span(lines).first(view.layers_bare.x.empty() ? 1 : 2), {0, 0}, view.layers_axis,
             view.layers_plot, options, skin);
 }

@@ -187,11 +187,10 @@ void draw_row_choice(const PositionScheme& scheme, PositionNumbersView& view, co
   ImGui::SameLine(0, skin.px(14));
   WithFont small(skin.fonts.small);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {skin.px(6), 1});
-  ImGui::SetNextItemWidth(skin.px(150));
+  ImGui::SetNextItemWidth(std::min(skin.px(150), ImGui::GetContentRegionAvail().x));
   const int first = view.shown.first;
   int number = first + view.row;
-  ImGui::SliderInt("##row", &number, first, first + view.dots.rows - 1,
-                   fmt::format("{} %d", row_word(scheme.form)).c_str(), ImGuiSliderFlags_AlwaysClamp);
+  ImGui::SliderInt("##row", &number, first, first + view.dots.rows - 1, "%d", ImGuiSliderFlags_AlwaysClamp);
   view.row = number - first;
   ImGui::PopStyleVar();
   help_tooltip(tr("The row that the others are compared with. You can also click a row above."), skin);

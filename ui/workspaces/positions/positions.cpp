@@ -18,13 +18,13 @@ constexpr std::array modes = {
     WorkspaceView{"numbers", "In this model",
                   "This model's positional encoding in numbers, and how similar positions are to each other."},
     WorkspaceView{"turning", "Rotary embeddings (RoPE)",
-                  "RoPE: queries and keys are rotated in pairs of dimensions, and q\u00B7k depends on their distance."},
+                  "RoPE: queries and keys are rotated in pairs of dimensions, and q\u00B7k depends on their distance.",
+                  "RoPE"},
     WorkspaceView{"wavelengths", "Wavelengths",
                   "The sinusoids, with wavelengths from 2\u03C0 to 10000\u00B72\u03C0 positions, far beyond the length "
                   "limit (paper \u00A73.5)."},
     WorkspaceView{"locality", "Attention distance",
-                  "The mean distance from a query to what it attends to, layer by "
-                  "layer."},
+                  "The mean distance from a query to what it attends to, layer by layer.", "Distance"},
     WorkspaceView{"shuffled", "Word order",
                   "The model's output for shuffled words, with and without positional encoding (paper \u00A73.5)."},
 };
@@ -122,10 +122,7 @@ WorkspaceNumbers table_numbers(const PositionNumbersView& view) {
 }
 
 void draw_modes(PositionsView& view, const Skin& skin) {
-  for (std::size_t i = 0; i < modes.size(); ++i) {
-    const auto mode = static_cast<PositionsMode>(i);
-    if (draw_choice(tr_label(modes[i].title), view.mode == mode, tr(modes[i].help), skin)) view.mode = mode;
-  }
+  view.mode = static_cast<PositionsMode>(draw_view_choices(modes, static_cast<std::size_t>(view.mode), skin));
   end_choices();
 }
 
