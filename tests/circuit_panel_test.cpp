@@ -125,7 +125,7 @@ TEST_F(CircuitPanel, ShowsThePlaceAndTriesAWordThatIsClicked) {
   EXPECT_THAT(run.changes[0].positions, ElementsAre(1));
   end(Trial{view.inspection->question, run, "parce qu'elle a tourn\u00E9", -3, 0.7});
   EXPECT_TRUE(ui.drew("parce qu'elle a tourn\u00E9"));
-  EXPECT_TRUE(ui.drew("flipped, 0.70"));
+  EXPECT_TRUE(ui.drew("flipped, 70 %"));
   ui.key(Key::backspace, draw);
   EXPECT_TRUE(view.put.empty());
   EXPECT_FALSE(view.trial);
@@ -149,8 +149,8 @@ TEST_F(CircuitPanel, ThePictureCountsOverTheCorpus) {
   ASSERT_THAT(studies(), SizeIs(2));
   EXPECT_TRUE(std::holds_alternative<CorpusCircuitStudy>(studies().back().question));
   EXPECT_TRUE(ui.drew("counting over the corpus"));
-  for (const char* text : {"il | elle", "head 2", "patched: 2 of 2 flip, 0.93", "zero ablation: 0 of 2, 0.12",
-                           "swap: 2 of 2, 0.50", "attention 0.97, effect 0.01"})
+  for (const char* text : {"il | elle", "head 2", "patched: 2 of 2 flip, 93 %", "zero ablation: 0 of 2, 12 %",
+                           "swap: 2 of 2, 50 %", "attention 0.97, effect 1 %"})
     EXPECT_TRUE(ui.drew(text)) << text;
   CorpusCircuit counted;
   counted.question = view.inspection->question;
@@ -233,6 +233,29 @@ TEST_F(CircuitPanel, AnyTwoWordsCanBeAskedFor) {
   ui.key(Key::enter, draw);
   ASSERT_THAT(studies(), SizeIs(2));
   EXPECT_THAT(std::get<CircuitStudy>(studies().back().question).question.between, ElementsAre("la", "le"));
+}
+
+TEST_F(CircuitPanel, AnEmptyViewHasContrastSentencesToClick) {
+  CircuitResult none;
+  none.question = {snapshot->source_text, "because it is", {}};
+  none.problem = "The sentences have 9 and 3 tokens; patching needs the same number of tokens.";
+  none.offers = {"because it was wide", "because it was dark"};
+  end(none);
+  EXPECT_TRUE(ui.drew("patching needs the same number of tokens"));
+  ASSERT_TRUE(ui.click_text("because it was dark", draw));
+  ASSERT_THAT(studies(), SizeIs(2));
+  EXPECT_EQ(std::get<CircuitStudy>(studies().back().question).question.corrupted, "because it was dark");
+}
+
+TEST_F(CircuitPanel, WithoutSuggestionsAnExampleCanBeClicked) {
+  CircuitResult none;
+  none.question = {snapshot->source_text, "", {}};
+  none.problem = "There are no suggestions for this sentence.";
+  none.example = {"the cat ran.", "the dog ran.", {}};
+  end(none);
+  ASSERT_TRUE(ui.click_text("the cat ran.", draw));
+  ui.frames(2, draw);
+  EXPECT_EQ(scope.sentence, "the cat ran.");
 }
 
 TEST_F(CircuitPanel, TheHeadsMapHasTheFeedForwardsToo) {

@@ -546,6 +546,19 @@ TEST(CorpusContrasts, TheLikeliestAreOfferedFirst) {
   EXPECT_THAT(contrasts_of(corpus, "the end."), SizeIs(0));
 }
 
+TEST(CorpusContrasts, AnyCorpusHasWordsToSwap) {
+  Corpus corpus;
+  const auto pair = [](const char* source) { return Pair{.source = source, .target = ""}; };
+  corpus.train = {pair("a b c"), pair("a d c"), pair("a d c"), pair("a e f"), pair("g b c"), pair("h i j")};
+  EXPECT_THAT(word_swaps_of(corpus, "a b c"),
+              testing::ElementsAre("a d c", "g b c", "a e c"));  // between the same words, frequent first
+  EXPECT_THAT(word_swaps_of(corpus, "a b c", 1), SizeIs(1));
+  EXPECT_THAT(word_swaps_of(corpus, ""), SizeIs(0));
+  corpus = {};
+  corpus.text.train = "a b c\na d c\n";
+  EXPECT_THAT(word_swaps_of(corpus, "a b c"), testing::ElementsAre("a d c"));
+}
+
 TEST(CorpusContrasts, OfTheFirstSentenceIsTheOneThatEverybodyKnows) {
   CorpusConfig config;
   const std::string tired = "The animal didn't cross the street because it was too tired.";
