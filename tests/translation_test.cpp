@@ -261,7 +261,7 @@ void need_tables_beneath(Needed& needed) {
   need_every_architecture(needed);
 }
 
-// Texts that the core builds: whole, or as a pattern that is filled there (plain/mark.h).
+// Texts that the core builds: whole, or as a pattern that is filled there (common/mark.h).
 Needed built_texts() {
   Needed texts;
   for (const SourceFile& file : source_files(ATTNSCOPE_SOURCES "/core"))

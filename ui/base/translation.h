@@ -5,7 +5,7 @@
 //  tr_label("Train")          a widget's label, whose ID is the same in every language
 //  trf("{} of {}", at, all)   a format string with values
 //  mark("Train")              in a constant table: translated where it is drawn
-//  tr_filled(text)            a text that the core has already filled with values: see plain/mark.h
+//  tr_filled(text)            a text that the core has already filled with values: see common/mark.h
 //
 // The contents of files (CSV, JSON, names) are not translated.
 #pragma once
