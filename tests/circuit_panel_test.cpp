@@ -255,7 +255,7 @@ TEST_F(CircuitPanel, WithoutSuggestionsAnExampleCanBeClicked) {
   end(none);
   ASSERT_TRUE(ui.click_text("the cat ran.", draw));
   ui.frames(2, draw);
-  EXPECT_EQ(scope.sentence, "the cat ran.");
+  EXPECT_EQ(scope.layout.sentence, "the cat ran.");
 }
 
 TEST_F(CircuitPanel, TheHeadsMapHasTheFeedForwardsToo) {
