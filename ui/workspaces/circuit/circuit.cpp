@@ -182,6 +182,14 @@ void draw_contrast(WorkspaceContext& context, CircuitView& view) {
   ImGui::EndPopup();
 }
 
+// A sentence that is wider than the view ends in dots; the tooltip has all of it.
+bool sentence_button(const std::string& sentence, const Skin& skin) {
+  const float room = ImGui::GetContentRegionAvail().x - 2 * ImGui::GetStyle().FramePadding.x;
+  const bool clicked = text_button(shortened(skin.fonts.ui, sentence, room));
+  help_tooltip(sentence, skin);
+  return clicked;
+}
+
 // In place of the maps: the reason why there are none, and contrast sentences to click.
 void draw_no_circuit(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
@@ -197,13 +205,13 @@ void draw_no_circuit(WorkspaceContext& context, CircuitView& view) {
   if (!view.inspection->offers.empty()) {
     heading(tr("Contrast sentences built from the corpus. Click one to compare:"));
     for (const std::string& offer : view.inspection->offers)
-      if (offer != chosen && text_button(offer)) wanted = {question.clean, offer, {}};
+      if (offer != chosen && sentence_button(offer, skin)) wanted = {question.clean, offer, {}};
   }
   const ContrastQuestion& example = view.inspection->example;
   if (!example.clean.empty()) {
     heading(tr("Example from the corpus. Click it to type its sentence below and compare:"));
-    if (text_button(fmt::format("{}  /  {}", example.clean, example.corrupted)))
-      context.sentence_wanted = example.clean;
+    if (sentence_button(example.clean, skin)) context.sentence_wanted = example.clean;
+    wrapped_text(skin.theme.text_dim, trf("contrast sentence: {}", example.corrupted));
   }
   if (wanted) ask(context, view, *std::move(wanted));
 }
