@@ -92,12 +92,16 @@ TEST_F(Spoken, AFilledTextIsTranslatedByItsPattern) {
             {"save the run", "sauver l'exécution"},
             {"\u201C{}\u201D is not in the vocabulary.", "« {} » n'est pas dans le vocabulaire."},
             {"rollout", "déroulement"},
-            {"Ranks: {}.", "Rangs : {}."}});
+            {"Ranks: {}.", "Rangs : {}."},
+            {"No head is enough. Share: {} %.", "Aucune tête ne suffit. Part : {} %."},
+            {"They add up.", "Ils s'additionnent."}});
   EXPECT_EQ(tr_filled("The model accepts 16 tokens, not 20."), "Pas 20 tokens : le modèle en accepte 16.");
   EXPECT_EQ(tr_filled("Could not save the run: disk full"), "Impossible de sauver l'exécution : disk full");
   EXPECT_EQ(tr_filled("\u201Crollout\u201D is not in the vocabulary."), "« rollout » n'est pas dans le vocabulaire.");
   EXPECT_EQ(tr_filled("Ranks: weights 0.5, rollout 0.85."), "Rangs : weights 0.5, déroulement 0.85.");
   EXPECT_EQ(tr_filled("An unknown sentence. Ranks: 1."), "An unknown sentence. Rangs : 1.");
+  EXPECT_EQ(tr_filled("No head is enough. Share: 5 %. They add up."),
+            "Aucune tête ne suffit. Part : 5 %. Ils s'additionnent.");
   EXPECT_EQ(tr_filled("unknown"), "unknown");
   speak(nullptr);
   EXPECT_EQ(tr_filled("Ranks: rollout 0.85."), "Ranks: rollout 0.85.");

@@ -244,15 +244,23 @@ namespace {
 
 std::optional<std::string> translation_of(std::string_view english);
 
-// Each part of a text that is a list or several sentences, unchanged if it is in no entry. The first `ending`
-// characters of the separator belong to the part before it.
+// Translates a text that is a list or several sentences: each time the longest run of parts that has a translation, or
+// one part unchanged. The first `ending` characters of the separator belong to the part before it.
 std::string translated_parts(std::string_view english, std::string_view separator, std::size_t ending) {
   std::string all;
   while (true) {
-    const std::size_t end = english.find(separator);
-    const std::string_view part = end == std::string_view::npos ? english : english.substr(0, end + ending);
-    all += translation_of(part).value_or(std::string(part));
-    if (end == std::string_view::npos) return all;
+    std::size_t end = english.size();
+    std::string_view part = english;
+    std::optional<std::string> translation = translation_of(part);
+    while (!translation && end > 0) {
+      const std::size_t before = english.rfind(separator, end - 1);
+      if (before == std::string_view::npos) break;
+      end = before;
+      part = english.substr(0, end + ending);
+      translation = translation_of(part);
+    }
+    all += translation.value_or(std::string(part));
+    if (end == english.size()) return all;
     all += separator.substr(ending);
     english.remove_prefix(end + separator.size());
   }
