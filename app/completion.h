@@ -11,7 +11,7 @@ class App;
 namespace attnscope {
 
 // The completion script for `app`'s commands, options and values in `shell`: "bash", "zsh" or "fish". It is
-// self-contained, because a program that loads LibTorch is too slow to run at every Tab.
+// self-contained: a program is too slow to run at every Tab.
 std::string completion_script(const CLI::App& app, std::string_view shell);
 
 }  // namespace attnscope

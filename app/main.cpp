@@ -19,9 +19,11 @@
 #include <vector>
 
 #include "commands/commands.h"
+#include "commands/engine_module.h"
 #include "commands/say.h"
 #include "completion.h"
 #ifdef ATTNSCOPE_GUI
+#include "commands/desktop/bench_window.h"
 #include "shell/comparing.h"
 #include "shell/layout.h"
 #include "workspaces/workspaces.h"
@@ -114,7 +116,7 @@ CLI::Option* add_target(CLI::App* sub, std::string& target) {
 }
 
 void add_train(CLI::App& app, Run& run, TrainOptions& o) {
-  CLI::App* sub = add_command(app, run, o, train, "train", "Train a model and save the run in a folder");
+  CLI::App* sub = add_command(app, run, o, compute<TrainOptions>, "train", "Train a model and save the run in a folder");
   add_option(sub, "--corpus", "FILE|NAME", o.corpus,
              "Built-in corpus by name, TSV file (source, tab, target), or source side of two parallel files; for a "
              "language model, any text");
@@ -175,7 +177,7 @@ void add_runs(CLI::App& app, Run& run, RunsOptions& o) {
 
 void add_compare(CLI::App& app, Run& run, CompareOptions& o) {
   CLI::App* sub =
-      add_command(app, run, o, compare, "compare",
+      add_command(app, run, o, compute<CompareOptions>, "compare",
                   "Compare two runs: configuration, losses, scores, and attention and output for a sentence");
   CLI::Option* a = add_option(sub, "--a", "RUN", o.a, "Folder of the run");
   CLI::Option* b = add_option(sub, "--b", "RUN", o.b, "Folder of the other run")->needs(a);
@@ -184,7 +186,7 @@ void add_compare(CLI::App& app, Run& run, CompareOptions& o) {
       add_option(sub, "--comparison", "FOLDER", o.comparison, "Saved comparison, instead of --a and --b")->excludes(a);
   sub->callback([&run, &o, a, both] {
     if (a->count() + both->count() == 0) throw CLI::RequiredError("--a and --b, or --comparison");
-    run = [&o] { return compare(o); };
+    run = [&o] { return compute(o); };
   });
   add_option(sub, "--corpus", "FILE|NAME", o.corpus, "Corpus to score both on; default: the test part of their own");
   add_option(sub, "--source", "TEXT", o.source, "Sentence to compare");
@@ -215,7 +217,7 @@ void add_average(CLI::App* sub, std::int64_t& average) {
 
 // The same command under two names.
 void add_translate(CLI::App& app, Run& run, TranslateOptions& o, const char* name, const char* help) {
-  CLI::App* sub = add_command(app, run, o, translate, name, help);
+  CLI::App* sub = add_command(app, run, o, compute<TranslateOptions>, name, help);
   add_run(sub, o.run);
   CLI::Option* beam = sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
   sub->add_option("--length-penalty", o.length_penalty, "Exponent of the length normalization")->check(within(0, 5));
@@ -234,7 +236,7 @@ void add_translate(CLI::App& app, Run& run, TranslateOptions& o, const char* nam
 }
 
 void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
-  CLI::App* sub = add_command(app, run, o, evaluate, "evaluate",
+  CLI::App* sub = add_command(app, run, o, compute<EvaluateOptions>, "evaluate",
                               "Loss, perplexity, BLEU and exact match on pairs; bits per character on text");
   add_run(sub, o.run);
   add_option(sub, "--corpus", "FILE|NAME", o.corpus,
@@ -249,7 +251,7 @@ void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
 }
 
 void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
-  CLI::App* sub = add_command(app, run, o, attend, "attend",
+  CLI::App* sub = add_command(app, run, o, compute<AttendOptions>, "attend",
                               "Attention weights of every layer and head for a sentence, as JSON or CSV");
   add_run(sub, o.run);
   add_option(sub, "--source", "TEXT", o.source, "The sentence, or a language model's prompt")->required();
@@ -275,7 +277,7 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
 
 void add_explain(CLI::App& app, Run& run, ExplainOptions& o) {
   CLI::App* sub =
-      add_command(app, run, o, explain, "explain",
+      add_command(app, run, o, compute<ExplainOptions>, "explain",
                   "Find the circuit: which heads, at which words, carry the difference between two sentences");
   add_run(sub, o.run);
   add_option(sub, "--clean", "TEXT", o.clean, "The sentence, or a language model's prompt");
@@ -311,7 +313,7 @@ void add_explain(CLI::App& app, Run& run, ExplainOptions& o) {
 
 void add_cost(CLI::App& app, Run& run, CostOptions& o) {
   CLI::App* sub =
-      add_command(app, run, o, cost, "cost",
+      add_command(app, run, o, compute<CostOptions>, "cost",
                   "Measure the cost of self-attention, recurrence and convolution by sequence length (paper table 1)");
   add_option(sub, "--run", "RUN", o.run, "Folder of the run whose width, heads and cell are used");
   add_list(sub, "--set", "KEY=VALUE", o.set, "Another width, cell, …, such as model.d_model=512; may be repeated");
@@ -324,7 +326,7 @@ void add_cost(CLI::App& app, Run& run, CostOptions& o) {
 
 void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
   CLI::App* sub = add_command(
-      app, run, o, heads, "heads",
+      app, run, o, compute<HeadsOptions>, "heads",
       "Head importance: how much the held-out loss increases when each head, and growing sets of heads, are ablated");
   add_run(sub, o.run);
   sub->add_flag("--recorded", o.recorded, "Measure at every step whose weights were saved, on a few batches");
@@ -333,7 +335,7 @@ void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
 
 void add_tensors(CLI::App& app, Run& run, TensorsOptions& o) {
   CLI::App* sub = add_command(
-      app, run, o, tensors, "tensors",
+      app, run, o, compute<TensorsOptions>, "tensors",
       "Distributions of weights, gradients and activations, and relative changes per step, tensor by tensor");
   add_run(sub, o.run);
   add_option(sub, "--text", "TEXT", o.text, "Sentence whose activations are measured; empty: none");
@@ -341,7 +343,7 @@ void add_tensors(CLI::App& app, Run& run, TensorsOptions& o) {
 }
 
 void add_length(CLI::App& app, Run& run, LengthOptions& o) {
-  CLI::App* sub = add_command(app, run, o, length, "length",
+  CLI::App* sub = add_command(app, run, o, compute<LengthOptions>, "length",
                               "Loss and exact match by sentence length, including lengths beyond training");
   add_run(sub, o.run);
   add_option(sub, "--pairs", "N", o.pairs, "Maximum number of pairs per length")->check(CLI::Range(1, 5000));
@@ -350,7 +352,7 @@ void add_length(CLI::App& app, Run& run, LengthOptions& o) {
 
 void add_embeddings(CLI::App& app, Run& run, EmbeddingsOptions& o) {
   CLI::App* sub =
-      add_command(app, run, o, embeddings, "embeddings",
+      add_command(app, run, o, compute<EmbeddingsOptions>, "embeddings",
                   "Embeddings of a run: neighbors, analogies and word senses; without options, an overview");
   add_run(sub, o.run);
   sub->add_option("--table", o.table, "Embedding matrix; tied matrices are the same")
@@ -363,7 +365,7 @@ void add_embeddings(CLI::App& app, Run& run, EmbeddingsOptions& o) {
 }
 
 void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
-  CLI::App* sub = add_command(app, run, o, bench, "bench",
+  CLI::App* sub = add_command(app, run, o, compute<BenchOptions>, "bench",
                               "Benchmark training, forward passes, decoding and frame times on this machine");
   sub->add_flag("--json", o.json, "Print one JSON object on stdout");
   auto* training = sub->add_flag("--training", o.training_alone, "Benchmark only training");
@@ -389,7 +391,7 @@ void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
 }
 
 void add_export(CLI::App& app, Run& run, ExportOptions& o) {
-  CLI::App* sub = add_command(app, run, o, export_run, "export", "Export a run for other programs");
+  CLI::App* sub = add_command(app, run, o, compute<ExportOptions>, "export", "Export a run for other programs");
   add_run(sub, o.run);
   sub->add_option("--format", o.format,
                   "hf: a folder for Hugging Face transformers (Marian, T5, GPT-2 or Llama); onnx: model.onnx; "
@@ -491,6 +493,11 @@ int open_window(const WindowOptions& options) {
   return window(options);
 }
 
+const BenchWindow* bench_window() {
+  static const BenchWindow parts{measure_thumbnails, open_attention_window, measure_embedding_frames, measure_window};
+  return &parts;
+}
+
 #else
 
 constexpr const char* no_window =
@@ -499,6 +506,10 @@ constexpr const char* no_window =
 int open_window(const WindowOptions&) {
   std::fputs(no_window, stderr);
   return exit_usage;
+}
+
+const BenchWindow* bench_window() {
+  return nullptr;
 }
 
 void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions&) {
@@ -548,6 +559,57 @@ std::string message_of(const CLI::App* app, const CLI::Error& error) {
   return fmt::format("attnscope: {}\n(see attnscope {}--help)\n", what, command);
 }
 
+// The options of every command, with their defaults.
+struct AllOptions {
+  WindowOptions window, attach;
+  TrainOptions train;
+  RunsOptions runs;
+  CompareOptions compare;
+  TranslateOptions translate;
+  EvaluateOptions evaluate;
+  AttendOptions attend;
+  ExplainOptions explain;
+  HeadsOptions heads;
+  TensorsOptions tensors;
+  EmbeddingsOptions embeddings;
+  CostOptions cost;
+  LengthOptions length;
+  ScreenshotOptions screenshot;
+  BenchOptions bench;
+  LessonsOptions lessons;
+  ExportOptions export_run;
+  NamesOptions names;
+  std::string completion_shell;
+  bool attend_json = false;
+};
+
+void add_commands(CLI::App& app, Run& run, AllOptions& o) {
+  add_train(app, run, o.train);
+  add_runs(app, run, o.runs);
+  add_compare(app, run, o.compare);
+  add_translate(app, run, o.translate, "translate", "Translate the lines of stdin to stdout");
+  add_translate(app, run, o.translate, "generate",
+                "Continue the lines of stdin with a language model, and print them on stdout");
+  add_evaluate(app, run, o.evaluate);
+  add_attend(app, run, o.attend, o.attend_json);
+  add_explain(app, run, o.explain);
+  add_heads(app, run, o.heads);
+  add_tensors(app, run, o.tensors);
+  add_embeddings(app, run, o.embeddings);
+  add_cost(app, run, o.cost);
+  add_length(app, run, o.length);
+  add_screenshot(app, run, o.screenshot);
+  o.bench.window = bench_window();
+  add_bench(app, run, o.bench);
+  add_attach(app, run, o.attach);
+  add_lessons(app, run, o.lessons);
+  add_export(app, run, o.export_run);
+  add_names(app, run, o.names, fields, "fields", "List the configuration fields for --set");
+  add_names(app, run, o.names, presets, "presets", "List the named configurations for --preset");
+  add_names(app, run, o.names, corpora, "corpora", "List the built-in corpora for --corpus");
+  add_completion(app, run, o.completion_shell);
+}
+
 int run_program(int argc, char** argv) {
   CLI::App app(
       "An oscilloscope for attention: train a small Transformer and watch it work.\nWithout a command, attnscope opens "
@@ -557,59 +619,16 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.option_defaults()->always_capture_default();
 
-  WindowOptions window_options;
-  Run run = [&] { return open_window(window_options); };
-  app.add_option("path,--run", window_options.path,
+  AllOptions options;
+  Run run = [&] { return open_window(options.window); };
+  app.add_option("path,--run", options.window.path,
                  "File to open in the window: a run's folder, a saved view (NAME.attnscope), or a text to train on")
       ->type_name("RUN|FILE");
   app.failure_message(message_of);
-  TrainOptions train_options;
-  RunsOptions runs_options;
-  CompareOptions compare_options;
-  TranslateOptions translate_options;
-  EvaluateOptions evaluate_options;
-  AttendOptions attend_options;
-  ExplainOptions explain_options;
-  HeadsOptions heads_options;
-  TensorsOptions tensors_options;
-  EmbeddingsOptions embeddings_options;
-  CostOptions cost_options;
-  LengthOptions length_options;
-  ScreenshotOptions screenshot_options;
-  WindowOptions attach_options;
-  BenchOptions bench_options;
-  LessonsOptions lessons_options;
-  ExportOptions export_options;
-  NamesOptions names_options;
-  std::string completion_shell;
-  bool attend_json = false;
-  add_train(app, run, train_options);
-  add_runs(app, run, runs_options);
-  add_compare(app, run, compare_options);
-  add_translate(app, run, translate_options, "translate", "Translate the lines of stdin to stdout");
-  add_translate(app, run, translate_options, "generate",
-                "Continue the lines of stdin with a language model, and print them on stdout");
-  add_evaluate(app, run, evaluate_options);
-  add_attend(app, run, attend_options, attend_json);
-  add_explain(app, run, explain_options);
-  add_heads(app, run, heads_options);
-  add_tensors(app, run, tensors_options);
-  add_embeddings(app, run, embeddings_options);
-  add_cost(app, run, cost_options);
-  add_length(app, run, length_options);
-  add_screenshot(app, run, screenshot_options);
-  add_bench(app, run, bench_options);
-  add_attach(app, run, attach_options);
-  add_lessons(app, run, lessons_options);
-  add_export(app, run, export_options);
-  add_names(app, run, names_options, fields, "fields", "List the configuration fields for --set");
-  add_names(app, run, names_options, presets, "presets", "List the named configurations for --preset");
-  add_names(app, run, names_options, corpora, "corpora", "List the built-in corpora for --corpus");
-  add_completion(app, run, completion_shell);
-
+  add_commands(app, run, options);
   try {
     app.parse(argc, argv);
-    check_path(app, window_options.path);
+    check_path(app, options.window.path);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : exit_usage;
   }

@@ -10,6 +10,7 @@
 
 #include "files/storage/file.h"
 #include "losses.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 
 namespace attnscope {

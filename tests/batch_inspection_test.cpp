@@ -9,6 +9,7 @@
 #include "model/dropout_places.h"
 #include "model/inspection.h"
 #include "model/kernels/dropout.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 
 namespace attnscope {

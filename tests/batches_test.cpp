@@ -93,7 +93,7 @@ TEST(Batches, OfLikeSourceLengthPadTheSourceLittleAndDifferInTarget) {
   EXPECT_GT(target_lengths[2], 10);
 }
 
-// A run of version 2 resumes with the batches that it would have had.
+// A saved run resumes with the batches that it would have had.
 TEST(Batches, OfLikeLengthOnBothSidesAreAsTheyAlwaysWere) {
   const auto batches = epoch_batches(numbered_pairs(40), {.pairs = 8, .order = BatchOrder::both}, 3, 0);
   EXPECT_EQ(batches.front(), (std::vector<std::int64_t>{25, 11, 32, 18, 39, 4, 5, 26}));

@@ -563,10 +563,7 @@ TEST(CorpusContrasts, OfTheFirstSentenceIsTheOneThatEverybodyKnows) {
   CorpusConfig config;
   const std::string tired = "The animal didn't cross the street because it was too tired.";
   const std::string wide = "The animal didn't cross the street because it was too wide.";
-  for (const int edition : {1, 2, 3, 4, 5, 6}) {
-    config.edition = edition;
-    EXPECT_THAT(contrasts_of(load_corpus(config), tired, 1), testing::ElementsAre(wide)) << edition;
-  }
+  EXPECT_THAT(contrasts_of(load_corpus(config), tired, 1), testing::ElementsAre(wide));
   EXPECT_THAT(contrasts_of(load_corpus(config), wide, 1), testing::ElementsAre(tired))
       << "she was tired, too, but not it";
 }

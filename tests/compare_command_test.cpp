@@ -11,6 +11,7 @@
 #include "files/storage/comparison_folder.h"
 #include "files/storage/file.h"
 #include "files/storage/run_folder.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 
 namespace attnscope {

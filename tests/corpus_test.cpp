@@ -37,12 +37,6 @@ const Corpus& english_french() {
   return corpus;
 }
 
-Corpus of_edition(std::int64_t edition) {
-  CorpusConfig config = config_of("english-french");
-  config.edition = edition;
-  return load_corpus(config);
-}
-
 std::vector<Pair> all_pairs(const Corpus& corpus) {
   std::vector<Pair> pairs = corpus.train;
   pairs.insert(pairs.end(), corpus.validation.begin(), corpus.validation.end());
@@ -192,7 +186,7 @@ TEST(EnglishFrench, SplitsByCombination) {
 
   // The drafts of the same seed, each with its key: frame family and both nouns.
   std::map<std::string, std::string> keys;
-  for (const Draft& draft : english_french_drafts(6, 1)) keys[draft.pair.source] = draft.key;
+  for (const Draft& draft : english_french_drafts(1)) keys[draft.pair.source] = draft.key;
   std::map<std::string, std::set<int>> parts_of_key;
   int part = 0;
   for (const auto* pairs : {&corpus.train, &corpus.validation, &corpus.test}) {
@@ -203,7 +197,7 @@ TEST(EnglishFrench, SplitsByCombination) {
 }
 
 TEST(EnglishFrench, EveryHeldOutAntecedentIsWellSeenInTraining) {
-  // Played in one frame of sentences alone, of which the third edition has fewer.
+  // Played in one frame of sentences alone.
   const std::vector<const Noun*> instruments = noun_class("instrument");
   std::map<std::string, int> seen;
   for (const Pair& pair : english_french().train) ++seen[pair.antecedent];
@@ -260,8 +254,8 @@ TEST(Senses, AppleHasBothInSmallLetters) {
   EXPECT_GE(counts[1], 50);
 }
 
-// Sentences about "it" of the sixth edition: the drafts of as many, from the corpus's seed, are those that it has.
-constexpr std::size_t edition_size = 32000;
+// The number of sentences about "it" in the corpus; with its seed, the drafts are the corpus's own.
+constexpr std::size_t num_pronoun_drafts = 32000;
 
 // A sentence about "it" without what is said of somebody else behind it.
 std::string without_aside(const std::string& sentence, std::string_view aside) {
@@ -309,10 +303,9 @@ double same_statement(const Corpus& corpus) {
   return alike / all;
 }
 
-// Since the third edition less is said of "it" that needs to know its noun's gender for itself.
-TEST(Pronouns, AreOftenerSaidWithoutTheirGender) {
+// At least two statements in five have the same French form for both genders, so the gender is needed only at "it".
+TEST(Pronouns, AreOftenFollowedByFormsWithoutGender) {
   EXPECT_GE(same_statement(english_french()), 0.4);
-  EXPECT_LE(same_statement(of_edition(2)), 0.32);
 }
 
 // "Because" is not always followed by "it": who it is has to be looked up, and what agrees agrees with them.
@@ -356,8 +349,6 @@ TEST(Circumstances, HaveAnItThatStandsForNothing) {
       }
   }
   EXPECT_THAT(counts, SizeIs(4));
-  EXPECT_TRUE(
-      std::ranges::none_of(of_edition(3).train, [](const Pair& pair) { return pair.category == "circumstances"; }));
 }
 
 // The two things of a pronoun draft: its key is frame|A|B.
@@ -376,10 +367,10 @@ std::string attribute_of(const std::string& thing, const std::string& source) {
   return "";
 }
 
-// Since the fourth edition "tired" in a sentence does not yet say that it is said of "it".
+// An adjective such as "tired" before a noun does not yet say what "it" refers to.
 TEST(Pronouns, StandForThingsOfWhichAsMuchIsSaid) {
   Random random(1);
-  const std::vector<Draft> drafts = pronoun_drafts(edition_size, random);
+  const std::vector<Draft> drafts = pronoun_drafts(num_pronoun_drafts, random);
   int described = 0, misleading = 0;
   for (const Draft& draft : drafts) {
     bool has_attribute = false;
@@ -398,16 +389,12 @@ TEST(Pronouns, StandForThingsOfWhichAsMuchIsSaid) {
   EXPECT_TRUE(std::ranges::any_of(drafts, [](const Draft& draft) {
     return draft.pair.source.starts_with("The sick goat ") && draft.pair.target.starts_with("La chèvre malade ");
   }));
-  for (const Draft& draft : third_pronoun_drafts(4000, random)) {
-    for (const std::string& thing : targets_of(draft))
-      EXPECT_EQ(attribute_of(thing, draft.pair.source), "") << draft.pair.source;
-  }
 }
 
-// Since the fifth edition not all that is said behind "because" is said of "it".
+// The last adjective of a sentence need not describe "it".
 TEST(Pronouns, AreFollowedByWhatIsSaidOfSomebodyElse) {
   Random random(1);
-  const std::vector<Draft> drafts = pronoun_drafts(edition_size, random);
+  const std::vector<Draft> drafts = pronoun_drafts(num_pronoun_drafts, random);
   const auto has_aside = [](const Draft& draft) { return draft.pair.source.find(", and ") != std::string::npos; };
   std::set<std::string> facts_about_others, facts_about_things;
   double asides = 0;
@@ -429,14 +416,13 @@ TEST(Pronouns, AreFollowedByWhatIsSaidOfSomebodyElse) {
     return draft.pair.source.ends_with(", and she was tired.") &&
            draft.pair.target.ends_with(", et elle était fatiguée.");
   }));
-  EXPECT_TRUE(std::ranges::none_of(fourth_pronoun_drafts(4000, random), has_aside));
 }
 
-// Since the sixth edition "because" need not stand before "it", where it would do as well as a place for what "it" is.
+// The word before "it" varies, so the model cannot store the antecedent at "because".
 TEST(Pronouns, StandBehindMoreThanOneWord) {
   Random random(1);
   std::map<std::string, int> counts;
-  const std::vector<Draft> drafts = pronoun_drafts(edition_size, random);
+  const std::vector<Draft> drafts = pronoun_drafts(num_pronoun_drafts, random);
   for (const Draft& draft : drafts) {
     for (const auto& [en, fr] : {std::pair(" because it ", " parce qu'"),
                                  {" since it ", " puisqu'"},
@@ -452,10 +438,6 @@ TEST(Pronouns, StandBehindMoreThanOneWord) {
   EXPECT_NEAR(counts["Since it "] + counts[" since it "], 0.24 * static_cast<double>(drafts.size()), 1000);
   EXPECT_NEAR(counts["As it "] + counts[" as it "], 0.24 * static_cast<double>(drafts.size()), 1000);
   EXPECT_THAT(counts, SizeIs(6));
-  for (const Draft& draft : fifth_pronoun_drafts(4000, random)) {
-    EXPECT_FALSE(has_word(draft.pair.source, "since") || has_word(draft.pair.source, "Since")) << draft.pair.source;
-    EXPECT_FALSE(has_word(draft.pair.source, "as") || has_word(draft.pair.source, "As")) << draft.pair.source;
-  }
 }
 
 struct Tally {
@@ -474,7 +456,7 @@ TEST(Pronouns, NeitherFrameNorPredicateGivesTheGenderAway) {
   std::map<std::string, Tally> by_predicate;
   int first = 0;
   int mixed = 0;
-  const std::vector<Draft> drafts = pronoun_drafts(edition_size, random);
+  const std::vector<Draft> drafts = pronoun_drafts(num_pronoun_drafts, random);
   for (const Draft& draft : drafts) {
     const std::size_t bar = draft.key.find('|');
     const std::size_t second_bar = draft.key.find('|', bar + 1);
@@ -893,14 +875,8 @@ TEST(BuiltInText, IsALineAPair) {
   EXPECT_NE(corpus.hash, pairs.hash);
 }
 
-// It stands in the corpus.json of the shipped run and of every saved one: another would say that their corpus has
-// changed.
+// Saved runs contain this hash; a different one would report that their corpus has changed.
 TEST(EnglishFrench, KeepsItsHash) {
-  EXPECT_EQ(of_edition(1).hash, "c8e2d382ad81224b");
-  EXPECT_EQ(of_edition(2).hash, "dcc572fa5eed76a9");
-  EXPECT_EQ(of_edition(3).hash, "a5a71d3c0baf8197");
-  EXPECT_EQ(of_edition(4).hash, "2e88af0a8293f28f");
-  EXPECT_EQ(of_edition(5).hash, "41e02cc13acb4d4d");
   EXPECT_EQ(english_french().hash, "8becf4f49ac07ded");
 }
 

@@ -14,6 +14,7 @@
 #include "losses.h"
 #include "model/kernels/async_readback.h"
 #include "model/kernels/precision.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 #include "tokenizer_fixture.h"
 #include "training/decoding/search.h"

@@ -16,6 +16,7 @@
 #include "files/storage/safetensors.h"
 #include "full_disk.h"
 #include "losses.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 
 namespace attnscope {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/circuit_json.h"
+#include "compute/circuit_json.h"
 #include "engine/torch_engine.h"
 #include "inspect/circuit/search.h"
 

@@ -6,6 +6,7 @@
 
 #include "checkpoint_copy.h"
 #include "messages/metrics.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 #include "tuning_fixture.h"
 

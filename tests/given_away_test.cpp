@@ -16,6 +16,7 @@
 #include "files/storage/file.h"
 #include "inspect/probe/tensors.h"
 #include "onnx_interpreter.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 
 namespace attnscope {

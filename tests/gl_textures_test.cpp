@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-#include "base/color_map.h"
+#include "common/color_map.h"
 #include "window/offscreen.h"
 #include "window/renderer.h"
 

@@ -3,6 +3,7 @@
 
 #include "inspect/evaluation/head_importance.h"
 #include "model/inspection.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 #include "training/validation.h"
 

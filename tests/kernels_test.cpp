@@ -28,7 +28,7 @@
 #include "model/kernels/precision.h"
 #include "model/kernels/processor.h"
 #include "model/kernels/product.h"
-#include "model/kernels/signals.h"
+#include "common/signals.h"
 #include "model/kernels/thread_pool.h"
 #include "model/kernels/yielding.h"
 #include "training/trainer.h"
@@ -333,7 +333,7 @@ TEST_P(Kernels, ProductsAreTheSameWhileSignalsCome) {
     return c;
   };
   const torch::Tensor expected = product();
-  const auto before = kernels::on_signal(SIGALRM, [](int) { signals_come = signals_come + 1; });
+  const auto before = on_signal(SIGALRM, [](int) { signals_come = signals_come + 1; });
   signals_come = 0;
   const itimerval often{{0, 200}, {0, 200}}, never{};
   ::setitimer(ITIMER_REAL, &often, nullptr);
@@ -570,10 +570,10 @@ INSTANTIATE_TEST_SUITE_P(Levels, Kernels, testing::ValuesIn(kernels::levels()), 
 
 // ---- yielding
 
-TEST(Yielding, StaysAtABreathWhileItIsToBeQuiet) {
+TEST(Yielding, StaysInItsYieldWhileHeld) {
   std::atomic<int> yields = 0;
   std::atomic<bool> past = false;
-  auto quiet = std::make_unique<kernels::Quiet>();
+  kernels::hold_yielding(true);
   std::thread update([&] {
     const YieldCallback yield = [&] { ++yields; };
     const kernels::Yielding yielding(yield);
@@ -583,7 +583,7 @@ TEST(Yielding, StaysAtABreathWhileItIsToBeQuiet) {
   while (yields < 5) std::this_thread::yield();  // whoever waits for a look is answered meanwhile
   EXPECT_FALSE(past);
   kernels::yield_if_requested();  // this thread does not yield, so it is not stopped
-  quiet.reset();
+  kernels::hold_yielding(false);
   update.join();
   EXPECT_TRUE(past);
 }

@@ -7,6 +7,7 @@
 #include "analysis/model_comparison.h"
 #include "losses.h"
 #include "messages/metrics.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 #include "session/lockstep.h"
 

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "messages/metrics.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 
 namespace {

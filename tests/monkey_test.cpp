@@ -21,6 +21,7 @@
 #include <thread>
 #include <utility>
 
+#include "commands/desktop/machine.h"
 #include "run_fixture.h"
 #include "session/session.h"
 #include "shell/panels.h"
@@ -136,7 +137,7 @@ class Monkey {
     fs::create_directories(home / "texts");
     std::ofstream(home / "texts" / "pairs.tsv") << "a b\tb a\nc d\td c\ne f\tf e\n";
     ::setenv("HOME", home.c_str(), 1);
-    session = std::make_unique<Session>([this] { return std::make_unique<TorchEngine>(Autosaves(home / "state")); });
+    session = std::make_unique<Session>([this] { return make_window_engine(home / "state"); });
     scope.facts.corpora = {{"copy", "the source itself"}};
     session->post(ListAutosaves{});
     session->post(Reset{tiny_config()});

@@ -12,6 +12,7 @@
 #include "commands/commands.h"
 #include "files/storage/run_folder.h"
 #include "messages/engine.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 
 namespace attnscope {

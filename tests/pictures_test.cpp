@@ -19,7 +19,7 @@
 #include "widgets/heatmap_layout.h"
 #include "widgets/painter.h"
 #include "widgets/plot.h"
-#include "widgets/png.h"
+#include "files/storage/png.h"
 #include "widgets/svg.h"
 #include "widgets/words.h"
 

@@ -148,31 +148,26 @@ TEST(Config, JsonThatIsNotAConfigurationIsRefused) {
     }
     return "";
   };
-  EXPECT_EQ(refusal(R"({"version":1})"), "");
-  EXPECT_EQ(refusal(R"({"version":1,"model":{"d_model":64}})"), "");
+  EXPECT_EQ(refusal(R"({"version":3})"), "");
+  EXPECT_EQ(refusal(R"({"version":3,"model":{"d_model":64}})"), "");
+  EXPECT_EQ(refusal(R"({"version":3,"corpus":{"edition":6}})"), "") << "saved before there was only one edition";
+  EXPECT_EQ(refusal(R"({"version":3,"corpus":{"edition":2}})"),
+            "corpus.edition is 2, but only 6 can still be opened");
   EXPECT_THAT(refusal("[]"), HasSubstr("JSON object"));
-  EXPECT_THAT(refusal("{}"), HasSubstr("version is null, allowed: 1"));
-  EXPECT_THAT(refusal(R"({"version":4})"), HasSubstr("version is 4, allowed: 1, 2, 3"));
-  EXPECT_THAT(refusal(R"({"version":1,"model":{"width":64}})"), HasSubstr("model.width"));
-  EXPECT_THAT(refusal(R"({"version":1,"modle":{}})"), HasSubstr("modle"));
-  EXPECT_THAT(refusal(R"({"version":1,"model":[]})"), HasSubstr("model is [], but must be an object"));
-  EXPECT_THAT(refusal(R"({"version":1,"model":{"d_model":"64"}})"), HasSubstr("whole number"));
-  EXPECT_THAT(refusal(R"({"version":1,"model":{"d_model":64.0}})"), HasSubstr("whole number"));
-  EXPECT_THAT(refusal(R"({"version":1,"model":{"tied_embeddings":1}})"), HasSubstr("true or false"));
-  EXPECT_THAT(refusal(R"({"version":1,"training":{"steps":18446744073709551615}})"), HasSubstr("training.steps"));
-  EXPECT_THAT(refusal(R"({"version":1,"training":{"steps":0}})"), HasSubstr("training.steps is 0, allowed: 1 to"));
+  EXPECT_THAT(refusal("{}"), HasSubstr("version is null, allowed: 3"));
+  EXPECT_THAT(refusal(R"({"version":4})"), HasSubstr("version is 4, allowed: 3"));
+  EXPECT_THAT(refusal(R"({"version":3,"model":{"width":64}})"), HasSubstr("model.width"));
+  EXPECT_THAT(refusal(R"({"version":3,"modle":{}})"), HasSubstr("modle"));
+  EXPECT_THAT(refusal(R"({"version":3,"model":[]})"), HasSubstr("model is [], but must be an object"));
+  EXPECT_THAT(refusal(R"({"version":3,"model":{"d_model":"64"}})"), HasSubstr("whole number"));
+  EXPECT_THAT(refusal(R"({"version":3,"model":{"d_model":64.0}})"), HasSubstr("whole number"));
+  EXPECT_THAT(refusal(R"({"version":3,"model":{"tied_embeddings":1}})"), HasSubstr("true or false"));
+  EXPECT_THAT(refusal(R"({"version":3,"training":{"steps":18446744073709551615}})"), HasSubstr("training.steps"));
+  EXPECT_THAT(refusal(R"({"version":3,"training":{"steps":0}})"), HasSubstr("training.steps is 0, allowed: 1 to"));
 }
 
-// Their runs go on with the batches that they would have had, and Reset gives the weights that it gave.
-TEST(Config, OlderVersionsSayHowTheirRunsBegan) {
-  for (const char* older : {R"({"version":1})", R"({"version":2,"model":{"d_model":64}})"}) {
-    const Config config = config_from_json(nlohmann::json::parse(older));
-    EXPECT_EQ(config.model.initialization, "unit");
-    EXPECT_EQ(config.training.batch_order, "both");
-    EXPECT_EQ(config_from_json(to_json(config)), config);
-  }
-  const Config config = config_from_json(nlohmann::json::parse(R"({"version":3})"));
-  EXPECT_EQ(config, Config());
+TEST(Config, AnEmptyFileHasTheDefaults) {
+  EXPECT_EQ(config_from_json(nlohmann::json::parse(R"({"version":3})")), Config());
 }
 
 TEST(Config, LiveFieldsAreTakenAndTheOthersNeedAReset) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/torch_engine.h"
+#include "config/config.h"
 
 namespace attnscope {
 

@@ -13,6 +13,7 @@
 #include "commands/commands.h"
 #include "commands/paths.h"
 #include "messages/engine.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 
 namespace attnscope {

@@ -7,6 +7,7 @@
 
 #include "commands/commands.h"
 #include "files/storage/file.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 
 namespace attnscope {

@@ -17,6 +17,7 @@
 #include "common/programs.h"
 #include "files/storage/run_folder.h"
 #include "messages/metrics.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 #include "session/remote/remote_session.h"
 #include "training/distributed/ranks.h"

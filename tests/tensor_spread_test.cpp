@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "inspect/evaluation/tensor_spread.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 #include "training/validation.h"
 

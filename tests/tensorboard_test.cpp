@@ -12,6 +12,7 @@
 #include "messages/engine.h"
 #include "messages/metrics.h"
 #include "protobuf_reader.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 
 namespace attnscope {

@@ -4,6 +4,7 @@
 #include "checkpoint_copy.h"
 #include "commands/commands.h"
 #include "config/fine_tuning.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 #include "tuning_fixture.h"
 

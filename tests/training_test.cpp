@@ -16,6 +16,7 @@
 #include "model/kernels/backend.h"
 #include "model/kernels/precision.h"
 #include "model/kernels/thread_pool.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 #include "training/teacher_forcing.h"
 #include "training/trainer.h"

@@ -10,6 +10,7 @@
 
 #include "messages/data_flow.h"
 #include "messages/metrics.h"
+#include "engine/torch_engine.h"
 #include "run_fixture.h"
 
 namespace attnscope {

@@ -1,13 +1,18 @@
 // The commands of the program, with their options (validated on entry) and source files. Each returns its exit status:
 // 0 success, 1 runtime error, 130 stopped by Ctrl-C. Data goes to stdout, messages and progress to stderr.
+//
+// Commands that compute with a model are in app/compute, which the program calls through engine_module.h.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "commands/interventions_text.h"
+#include "commands/measurement.h"
 #include "messages/sampling_options.h"
 
 namespace attnscope {
@@ -148,6 +153,17 @@ struct LessonsOptions {
 };
 int lessons(const LessonsOptions& options);  // only in builds with the window
 
+// The parts of the benchmark that draw.
+struct BenchWindow {
+  std::function<std::vector<Measurement>()> thumbnails;  // of 192 heads, changing in every frame
+  // Opens the attention workspace and returns the function that draws a snapshot in it.
+  std::function<std::function<void(std::shared_ptr<const Snapshot>)>()> open_attention;
+  std::function<std::vector<Measurement>(const EmbeddingResult&)> embedding_frames;
+  // Frames while idle and while `run` trains; the time from a keystroke to its attention on the screen; the longest
+  // wait of the window for the worker.
+  std::function<std::vector<Measurement>(const std::string& run)> while_training;
+};
+
 struct BenchOptions {
   bool json = false;
   bool training_alone = false;
@@ -157,6 +173,7 @@ struct BenchOptions {
   bool memory = false;       // only this benchmark
   std::string run = {};      // measure only opening and first inspections of this run; empty: everything else
   int peer = -1;             // index of a workload to run as the baseline process; see bench_peer.h
+  const BenchWindow* window = nullptr;  // null in a build without the window
 };
 int bench(const BenchOptions& options);
 

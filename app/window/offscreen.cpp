@@ -12,7 +12,7 @@
 #include <variant>
 
 #include "base/input.h"
-#include "widgets/png.h"
+#include "files/storage/png.h"
 #include "window/font_files.h"
 #include "window/kept_picture.h"
 #include "window/renderer.h"

@@ -16,7 +16,7 @@
 #include "base/input.h"
 #include "shell/export.h"
 #include "shell/panels.h"
-#include "widgets/png.h"
+#include "files/storage/png.h"
 #include "widgets/svg.h"
 #include "window/font_files.h"
 

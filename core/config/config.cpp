@@ -30,9 +30,6 @@ bool is_taught(const Config& config) {
 bool is_classifier(const Config& config) {
   return config.model.is_classifier();
 }
-bool reads_english_french(const Config& config) {
-  return config.corpus.source == "english-french";
-}
 bool is_transformer(const Config& config) {
   return !config.model.is_recurrent();
 }
@@ -120,14 +117,6 @@ const std::vector<ConfigField>& field_table() {
        "Target side of two parallel files; empty for a built-in corpus or a file of pairs", has_encoder},
       {ATTNSCOPE_FIELD(corpus.seed), "Seed", range(0, 4294967295.0),
        "Seed of the generated sentences and of the split into training, validation and test"},
-      {ATTNSCOPE_FIELD(corpus.edition), "Edition", range(1, 6),
-       "Edition of the built-in English–French corpus; a saved run keeps the one it was trained on. Each edition adds "
-       "to the one before. 2: possessives of kinds of people (the king's palace, le palais royal), which analogies "
-       "need. 3: reasons about other people (because she was happy), and fewer words about “it” that agree in French, "
-       "so the model has to resolve “it” at “it”. 4: sentences in which “it” refers to nothing (it rained), and nouns "
-       "with adjectives (the tired animal), so the adjective no longer gives the noun away. 5: asides about other "
-       "people, so the last adjective need not describe “it”. 6: “since” and “as” next to “because”",
-       reads_english_french},
       {ATTNSCOPE_FIELD(corpus.separator), "Separator", any_text,
        "Text between source and target on each line of a file of pairs; empty: a tab", has_encoder},
       {ATTNSCOPE_FIELD(corpus.lowercase), "Lowercase", yes_or_no,
@@ -430,23 +419,19 @@ std::vector<std::string_view> nearest_keys(std::string_view key) {
   return keys;
 }
 
-// Defaults before version 3: runs of that time continue with the batches they would have had.
-Config config_before_version_3() {
-  Config config;
-  config.corpus.edition = 1;
-  config.model.initialization = "unit";
-  config.model.num_heads = 4;
-  config.model.num_decoder_layers = 2;
-  config.model.d_ff = 512;
-  config.model.positions = "sinusoidal";
-  config.training.batch_order = "both";
-  config.training.warmup_steps = 1000;
-  return config;
-}
+// Keys of earlier versions, each with the only value that still has a meaning.
+struct RemovedKey {
+  std::string_view key;
+  int value;
+};
+constexpr RemovedKey removed_keys[] = {{"corpus.edition", 6}};
 
-// Version 1 had only one schedule, and called its factor the learning rate.
-std::string key_since_version_2(const std::string& key) {
-  return key == "training.learning_rate" ? "training.noam_factor" : key;
+bool is_removed(std::string_view key, const nlohmann::json& value) {
+  const auto* const removed = std::ranges::find(removed_keys, key, &RemovedKey::key);
+  if (removed == std::end(removed_keys)) return false;
+  if (value != removed->value)
+    throw ConfigError(fmt::format("{} is {}, but only {} can still be opened", key, value.dump(), removed->value));
+  return true;
 }
 
 }  // namespace
@@ -519,10 +504,9 @@ nlohmann::json to_json(const Config& config) {
 Config config_from_json(const nlohmann::json& json) {
   if (!json.is_object()) throw ConfigError("a configuration must be a JSON object");
   const nlohmann::json version = json.value("version", nlohmann::json());
-  if (version != config_version && version != 2 && version != 1) {
-    throw ConfigError(fmt::format("version is {}, allowed: 1, 2, {}", version.dump(), config_version));
-  }
-  Config config = version == config_version ? Config() : config_before_version_3();
+  if (version != config_version)
+    throw ConfigError(fmt::format("version is {}, allowed: {}", version.dump(), config_version));
+  Config config;
   for (const auto& [section_name, fields] : json.items()) {
     if (section_name == "version") continue;
     if (!is_section(section_name)) throw ConfigError(fmt::format("there is no section \"{}\"", section_name));
@@ -530,7 +514,7 @@ Config config_from_json(const nlohmann::json& json) {
       throw ConfigError(fmt::format("{} is {}, but must be an object", section_name, fields.dump()));
     for (const auto& [field_name, value] : fields.items()) {
       const std::string key = section_name + "." + field_name;
-      read_field(config, config_field(version == 1 ? key_since_version_2(key) : key), value);
+      if (!is_removed(key, value)) read_field(config, config_field(key), value);
     }
   }
   check(config);

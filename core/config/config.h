@@ -18,7 +18,6 @@ struct CorpusConfig {
   std::string source = "english-french";  // built-in corpus, a file, or the source side of two parallel files
   std::string target = {};                // the target side of two parallel files; empty otherwise
   std::int64_t seed = 1;                  // generation and split
-  std::int64_t edition = 6;               // of the built-in English–French corpus
   std::string separator = {};             // between source and target in a line of a pairs file; empty: a tab
   bool lowercase = false;                 // a file's text is lowercased
   double held_out = 5;  // percent of a pairs file's sources for validation, and as many again for testing
@@ -201,8 +200,6 @@ void check(const Config& config);
 nlohmann::json to_json(const Config& config);
 
 // Absent fields get their defaults; throws on unknown fields, wrong types, values out of range and unknown versions.
-// Versions 1 and 2 are read with corpus.edition 1, model.initialization "unit" and training.batch_order "both". Version
-// 1 called noam_factor training.learning_rate.
 Config config_from_json(const nlohmann::json& json);
 
 // Returns `base` with every live field taken from `edited`.

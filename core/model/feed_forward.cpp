@@ -9,35 +9,30 @@
 namespace attnscope {
 namespace {
 
-torch::Tensor relu(const torch::Tensor& x) {
-  return torch::relu(x);
-}
-
-// x·Φ(x) (1606.08415)
-torch::Tensor gelu(const torch::Tensor& x) {
-  return torch::gelu(x);
-}
-
-// The tanh approximation that GPT-2 and T5 were trained with; it differs from x·Φ(x) by up to 5e-4.
-torch::Tensor gelu_by_tanh(const torch::Tensor& x) {
-  return torch::gelu(x, "tanh");
-}
-
-// x·σ(x) (1710.05941), also called SiLU
-torch::Tensor swish(const torch::Tensor& x) {
-  return torch::silu(x);
-}
-
 constexpr std::array forms = {
-    FeedForwardForm{"relu", Activation::relu, relu, false},
-    FeedForwardForm{"gelu", Activation::gelu, gelu, false},
-    FeedForwardForm{"gelu-tanh", Activation::none, gelu_by_tanh, false},
-    FeedForwardForm{"swish", Activation::none, swish, false},
-    FeedForwardForm{"swiglu", Activation::none, swish, true},
-    FeedForwardForm{"geglu", Activation::none, gelu_by_tanh, true},
+    FeedForwardForm{"relu", ActivationFunction::relu, Activation::relu, false},
+    FeedForwardForm{"gelu", ActivationFunction::gelu, Activation::gelu, false},
+    FeedForwardForm{"gelu-tanh", ActivationFunction::gelu_tanh, Activation::none, false},
+    FeedForwardForm{"swish", ActivationFunction::swish, Activation::none, false},
+    FeedForwardForm{"swiglu", ActivationFunction::swish, Activation::none, true},
+    FeedForwardForm{"geglu", ActivationFunction::gelu_tanh, Activation::none, true},
 };
 
 }  // namespace
+
+torch::Tensor activate(ActivationFunction function, const torch::Tensor& x) {
+  switch (function) {
+    case ActivationFunction::relu:
+      return torch::relu(x);
+    case ActivationFunction::gelu:  // x·Φ(x) (1606.08415)
+      return torch::gelu(x);
+    case ActivationFunction::gelu_tanh:  // approximates Φ, as GPT-2 and T5 were trained; differs by up to 5e-4
+      return torch::gelu(x, "tanh");
+    case ActivationFunction::swish:  // x·σ(x) (1710.05941), also called SiLU
+      return torch::silu(x);
+  }
+  return {};
+}
 
 const FeedForwardForm& feed_forward_form(std::string_view activation) {
   const auto* const found = std::ranges::find(forms, activation, &FeedForwardForm::name);

@@ -8,13 +8,20 @@
 
 namespace attnscope {
 
+// Code that implements activations again, such as an exporter, switches over this, so a new one does not compile there
+// until it is added.
+enum class ActivationFunction { relu, gelu, gelu_tanh, swish };
+
 // FFN(x) = f(xW₁ + b₁)W₂ + b₂ (Vaswani et al. 2017 §3.3); gated: (f(xW₁ + b₁) ⊙ (xV + c))W₂ + b₂ (2002.05202 §2).
 struct FeedForwardForm {
   std::string_view name;
-  Activation fused;                                 // f, fused into the preceding product; none: `activate` is f
-  torch::Tensor (*activate)(const torch::Tensor&);  // keeps the shape
+  ActivationFunction function;  // f
+  Activation fused;             // f as part of the preceding product; none: `activate` follows it
   bool gated;
 };
+
+// f(x), of x's shape.
+torch::Tensor activate(ActivationFunction function, const torch::Tensor& x);
 
 // Throws ConfigError if the name is unknown.
 const FeedForwardForm& feed_forward_form(std::string_view activation);

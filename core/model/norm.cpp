@@ -4,9 +4,15 @@
 
 namespace attnscope {
 
+NormKind norm_kind(const ModelConfig& config) {
+  if (config.norm_kind == "layer") return NormKind::layer;
+  if (config.norm_kind == "rms") return NormKind::rms;
+  throw ConfigError("unknown norm \"" + config.norm_kind + '"');
+}
+
 NormImpl::NormImpl(const ModelConfig& config)
     : epsilon_(config.norm_epsilon), weight_(register_parameter("weight", torch::ones({config.d_model}))) {
-  if (config.norm_kind == "layer") bias_ = register_parameter("bias", torch::zeros({config.d_model}));
+  if (norm_kind(config) == NormKind::layer) bias_ = register_parameter("bias", torch::zeros({config.d_model}));
 }
 
 torch::Tensor NormImpl::forward(const torch::Tensor& x) {

@@ -6,6 +6,11 @@
 
 namespace attnscope {
 
+enum class NormKind { layer, rms };
+
+// The kind that model.norm_kind names; throws ConfigError if there is none.
+NormKind norm_kind(const ModelConfig& config);
+
 // Parameters are named as in torch::nn::LayerNorm: weight (D), and bias (D) only for LayerNorm.
 class NormImpl : public torch::nn::Module {
  public:

@@ -82,7 +82,7 @@ torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, Norm& norm, LayerI
   const bool fused = form_.fused != Activation::none;
   torch::Tensor active =
       kernels::linear(input, linear1_->weight, linear1_->bias, {}, form_.fused, fused ? dropout() : 0);
-  if (!fused) active = form_.activate(active);
+  if (!fused) active = activate(form_.function, active);
   if (linear_v_) active = active * kernels::linear(input, linear_v_->weight, linear_v_->bias);
   if (!fused) active = kernels::dropout(active, dropout());
   const torch::Tensor added = inspection.feed_forward(kernels::linear(active, linear2_->weight, linear2_->bias));

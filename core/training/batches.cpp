@@ -51,7 +51,7 @@ void cut(std::span<const std::int64_t> indices, std::int64_t batch_size, IndexBa
   }
 }
 
-void cut_by_pieces(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, std::int64_t tokens,
+void split_by_tokens(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, std::int64_t tokens,
                    IndexBatches& batches) {
   std::vector<std::int64_t> batch;
   std::int64_t longest = 0;
@@ -151,7 +151,7 @@ IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchRule rule, s
     if (rule.tokens == 0) {
       cut(pool, rule.pairs, batches);
     } else {
-      cut_by_pieces(pairs, pool, rule.tokens, batches);
+      split_by_tokens(pairs, pool, rule.tokens, batches);
     }
   }
   shuffle(std::span(batches), random);

@@ -19,7 +19,6 @@ constexpr auto labels = std::to_array<Label>({
     {"corpus.source", "corpus"},
     {"corpus.target", "corpus"},
     {"corpus.seed", "seed"},
-    {"corpus.edition", "corpus"},
     {"corpus.separator", "separator"},
     {"corpus.lowercase", "tokenizer"},
     {"corpus.held_out", "held-out data"},

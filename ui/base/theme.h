@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "base/color_map.h"
+#include "common/color_map.h"
 
 namespace attnscope {
 

@@ -24,7 +24,7 @@ class Glyphs {
   void read(const Snapshot& snapshot);
   void read_what_is_short(const AppState& scope);
 
-  std::set<char32_t> told_;
+  std::set<char32_t> requested_;
   std::set<char32_t> new_;
   std::uint64_t run_ = 0;
   std::shared_ptr<const Snapshot> newest_, complete_;

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/color_map.h"
+#include "common/color_map.h"
 
 namespace attnscope {
 

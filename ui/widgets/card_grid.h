@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "base/color_map.h"
+#include "common/color_map.h"
 #include "base/skin.h"
 
 namespace attnscope {

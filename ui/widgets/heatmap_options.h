@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "base/color_map.h"
+#include "common/color_map.h"
 #include "base/pointed.h"
 
 namespace attnscope {

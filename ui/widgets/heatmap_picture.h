@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "base/color_map.h"
+#include "common/color_map.h"
 #include "base/skin.h"
 #include "base/textures.h"
 #include "common/matrix.h"

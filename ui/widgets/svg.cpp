@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "widgets/png.h"
+#include "files/storage/png.h"
 
 namespace attnscope {
 namespace {

@@ -4,10 +4,10 @@
 #include <thread>
 
 #include "base/input.h"
+#include "commands/desktop/bench_window.h"
 #include "commands/desktop/machine.h"
 #include "commands/desktop/measured_window.h"
-#include "commands/measurement.h"
-#include "model/kernels/yielding.h"
+#include "commands/engine_module.h"
 #include "session/session.h"
 #include "shell/sentence.h"
 #include "window/font_files.h"
@@ -57,7 +57,7 @@ class TypedWindow {
 
   // Draws the frames that the user waits for, like the real loop.
   void draw_awaited(std::string_view typed = {}) {
-    const kernels::Quiet quiet;
+    const TrainingPause pause;
     draw(typed);
   }
 

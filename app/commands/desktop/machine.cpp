@@ -1,7 +1,6 @@
 #include "commands/desktop/machine.h"
 
 #include <sys/resource.h>
-#include <torch/cuda.h>
 
 #include <stdexcept>
 #include <string>
@@ -11,10 +10,9 @@
 
 #include "commands/desktop/lesson_files.h"
 #include "commands/desktop/manual_files.h"
+#include "commands/engine_module.h"
 #include "commands/paths.h"
 #include "data/corpus/corpus.h"
-#include "engine/device.h"
-#include "engine/torch_engine.h"
 #include "window/system_theme.h"
 
 namespace attnscope {
@@ -27,14 +25,12 @@ constexpr int worker_niceness = 10;
 std::unique_ptr<Engine> make_window_engine(const std::filesystem::path& kept) {
   // Linux: affects the calling thread and its children. If it fails, drawing is only less smooth.
   setpriority(PRIO_PROCESS, 0, worker_niceness);
-  return kept.empty() ? std::make_unique<TorchEngine>() : std::make_unique<TorchEngine>(Autosaves(kept));
+  return engine_module().make_engine(kept);
 }
 
 Facts machine_facts() {
   Facts facts;
-  facts.cuda_available = torch::cuda::is_available();
   facts.version = ATTNSCOPE_VERSION;
-  facts.processor = processor_text();
   for (const BuiltIn& corpus : built_in_corpora()) {
     facts.corpora.push_back({std::string(corpus.name), std::string(corpus.description)});
   }
@@ -46,6 +42,12 @@ Facts machine_facts() {
   std::error_code error;
   if (std::filesystem::is_directory(shipped_run(), error)) facts.shipped_run = shipped_run().string();
   return facts;
+}
+
+void add_processor_facts(Facts& facts) {
+  const ProcessorFacts processor = engine_module().processor_facts();
+  facts.cuda_available = processor.cuda_available;
+  facts.processor = processor.processor;
 }
 
 void post_commands(AppState& scope, Conversation& session) {

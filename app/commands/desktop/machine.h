@@ -1,4 +1,4 @@
-// The real engine, facts about this machine for the window, and the exchange of commands and errors between window and
+// The engine, facts about this machine for the window, and the exchange of commands and errors between window and
 // worker.
 #pragma once
 
@@ -16,8 +16,10 @@ namespace attnscope {
 // autosaves runs in `kept`, if given.
 std::unique_ptr<Engine> make_window_engine(const std::filesystem::path& kept = {});
 
-// May take a moment, because it checks for a CUDA device. Callable from any thread.
+// What is known without LibTorch, for a window on a remote training. Callable from any thread.
 Facts machine_facts();
+// Adds the devices that can train. Takes a moment, because it loads LibTorch and checks for a CUDA device.
+void add_processor_facts(Facts& facts);
 
 // Posts the window's requests to the worker.
 void post_commands(AppState& scope, Conversation& session);

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/input.h"
-#include "commands/measurement.h"
+#include "commands/desktop/bench_window.h"
 #include "shell/sentence.h"
 #include "window/font_files.h"
 #include "window/offscreen.h"

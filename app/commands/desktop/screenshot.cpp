@@ -151,6 +151,7 @@ int screenshot(const ScreenshotOptions& options) {
   const std::string run = options.run.empty() ? shipped_run().string() : options.run;
   AppState scope;
   scope.facts = machine_facts();
+  add_processor_facts(scope.facts);
   scope.translations = find_translations();
   if (!options.language.empty())
     scope.layout.language = options.language == language_codes[0] ? Language::english : Language::french;

@@ -17,11 +17,11 @@
 #include "commands/desktop/machine.h"
 #include "commands/desktop/serving.h"
 #include "commands/desktop/translations.h"
+#include "commands/engine_module.h"
 #include "commands/paths.h"
 #include "common/channel.h"
 #include "common/programs.h"
-#include "model/kernels/signals.h"
-#include "model/kernels/yielding.h"
+#include "common/signals.h"
 #include "session/file_writing.h"
 #include "session/remote/remote_session.h"
 #include "session/remote/token.h"
@@ -135,7 +135,12 @@ std::unique_ptr<Conversation> App::make_session(const std::string& server) {
 }
 
 std::unique_ptr<Engine> App::make_engine() {
-  facts_.push(machine_facts());
+  Facts facts = machine_facts();
+  facts_.push(facts);
+  GlfwWindow::wake();
+  facts.complaints.clear();  // reported already
+  add_processor_facts(facts);
+  facts_.push(std::move(facts));
   GlfwWindow::wake();
   return make_window_engine(autosaves_folder());
 }
@@ -246,8 +251,8 @@ void App::heed_drops() {
 void App::draw() {
   const double begin = GlfwWindow::now();
   // Training pauses for frames that the user caused or waits for, but not for news of training.
-  std::optional<kernels::Quiet> quiet;
-  if (pacing_.awaited()) quiet.emplace();
+  std::optional<TrainingPause> pause;
+  if (pacing_.awaited()) pause.emplace();
   renderer_.draw(scope_, window_.content_scale(), [this] { window_.begin_frame(); });
   post_commands(scope_, *session_);  // first: the worker answers while the frame is presented, the longest part
   window_.show_frame();
@@ -306,9 +311,9 @@ void App::save_settings() {
 }  // namespace
 
 int window(const WindowOptions& options) {
-  kernels::on_signal(SIGINT, on_end);
-  kernels::on_signal(SIGTERM, on_end);
-  if (kernels::on_signal(SIGHUP, on_end) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // ignored under nohup
+  on_signal(SIGINT, on_end);
+  on_signal(SIGTERM, on_end);
+  if (on_signal(SIGHUP, on_end) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // ignored under nohup
   App app(options);
   app.run();
   return asked_to_stop == 0 ? 0 : 128 + asked_to_stop;  // the shell's convention

@@ -32,7 +32,7 @@ constexpr std::array<BuiltIn, 7> descriptions = {{
 }};
 
 std::vector<Draft> make_drafts(const CorpusConfig& config, const CorpusProgress& progress) {
-  if (config.source == "english-french") return english_french_drafts(config.edition, config.seed, progress);
+  if (config.source == "english-french") return english_french_drafts(config.seed, progress);
   if (config.source == "copy") return copy_drafts(config.seed);
   if (config.source == "reverse") return reverse_drafts(config.seed);
   if (config.source == "sort") return sort_drafts(config.seed);

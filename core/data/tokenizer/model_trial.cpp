@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/module_folder.h"
 #include "common/programs.h"
 #include "data/tokenizer/sentence_piece.h"
 #include "data/tokenizer/tokenizer.h"
@@ -42,7 +43,7 @@ class Tried {
 int status_of_trial(std::string_view model) {
   try {
     const NamelessFile input(model);
-    return status_at_end(start_program({sentence_piece_folder() / ATTNSCOPE_SENTENCEPIECE_TRIAL}, input));
+    return status_at_end(start_program({module_folder() / ATTNSCOPE_SENTENCEPIECE_TRIAL}, input));
   } catch (const std::system_error& error) {
     throw TokenizerError(fmt::format("cannot test the SentencePiece model: {}", error.what()));
   }

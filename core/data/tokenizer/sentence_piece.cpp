@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "common/module_folder.h"
 #include "data/tokenizer/model_trial.h"
 #include "data/tokenizer/tokenizer.h"
 
@@ -12,7 +13,7 @@ namespace {
 // Debian's libsentencepiece exports its embedded protobuf, and LibTorch loads another version. In one namespace their
 // symbols interpose and crash the program before main. A separate namespace isolates SentencePiece.
 const SentencePieceApi* load_module() {
-  const std::string path = sentence_piece_folder() / ATTNSCOPE_SENTENCEPIECE_FILE;
+  const std::string path = module_folder() / ATTNSCOPE_SENTENCEPIECE_FILE;
   void* const module = dlmopen(LM_ID_NEWLM, path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!module) throw TokenizerError(fmt::format("cannot load the tokenizer module {}: {}", path, dlerror()));
   const auto get_api =
@@ -26,11 +27,6 @@ const SentencePieceApi* load_module() {
 }
 
 }  // namespace
-
-// Relative to the program, in the build tree as after installation: bin/attnscope, lib/attnscope/….
-std::filesystem::path sentence_piece_folder() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / ATTNSCOPE_MODULE_DIR;
-}
 
 // Loaded once and never unloaded: the C library supports about 15 namespaces.
 const SentencePieceApi& sentence_piece_module() {

@@ -16,9 +16,6 @@ namespace attnscope {
 // Loads the module at the first call; throws TokenizerError if that fails.
 const SentencePieceApi& sentence_piece_module();
 
-// The folder of the module and of the trial program.
-std::filesystem::path sentence_piece_folder();
-
 inline TextView view_of(std::string_view text) {
   return {text.data(), text.size()};
 }

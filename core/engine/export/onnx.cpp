@@ -119,16 +119,21 @@ class Graph : public Operators {
     return multiply(node("Div", {x, node("Sqrt", {add(mean, real(epsilon))})}), gain);
   }
   Value softmax(const Value& x) override { return node("Softmax", {x}, {integer_attribute("axis", -1)}); }
-  Value activated(const Value& x, std::string_view activation) override {
-    if (activation == "relu") return node("Relu", {x});
-    if (activation == "gelu")
-      return scaled(multiply(x, one_more(node("Erf", {scaled(x, 1 / std::numbers::sqrt2)}))), 0.5);
-    if (activation == "gelu-tanh" || activation == "geglu") {
-      const Value cube = multiply(multiply(x, x), x);
-      const Value inner = scaled(add(x, scaled(cube, 0.044715)), std::numbers::sqrt2 * std::numbers::inv_sqrtpi);
-      return scaled(multiply(x, one_more(node("Tanh", {inner}))), 0.5);
+  Value activated(const Value& x, ActivationFunction function) override {
+    switch (function) {
+      case ActivationFunction::relu:
+        return node("Relu", {x});
+      case ActivationFunction::gelu:
+        return scaled(multiply(x, one_more(node("Erf", {scaled(x, 1 / std::numbers::sqrt2)}))), 0.5);
+      case ActivationFunction::gelu_tanh: {
+        const Value cube = multiply(multiply(x, x), x);
+        const Value inner = scaled(add(x, scaled(cube, 0.044715)), std::numbers::sqrt2 * std::numbers::inv_sqrtpi);
+        return scaled(multiply(x, one_more(node("Tanh", {inner}))), 0.5);
+      }
+      case ActivationFunction::swish:
+        return multiply(x, node("Sigmoid", {x}));
     }
-    return multiply(x, node("Sigmoid", {x}));
+    return {};
   }
 
   Value permuted(const Value& x, const Sizes& order) override {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/feed_forward.h"
 #include "model/kernels/libtorch.h"
 
 namespace attnscope {
@@ -38,8 +39,7 @@ class Operators {
                            double epsilon) = 0;
   virtual Value rms_norm(const Value& x, const Value& gain, double epsilon) = 0;
   virtual Value softmax(const Value& x) = 0;
-  // f of model/feed_forward.h; for a gated form, the gate's function.
-  virtual Value activated(const Value& x, std::string_view activation) = 0;
+  virtual Value activated(const Value& x, ActivationFunction function) = 0;
 
   virtual Value permuted(const Value& x, const Sizes& order) = 0;
   virtual Value reshaped(const Value& x, const Sizes& sizes) = 0;  // 0: keeps that dimension

@@ -54,11 +54,18 @@ class Script : public Operators {
     return line("{0} * torch.rsqrt({0}.square().mean([-1], True) + {2:.9g}) * {1}", x, gain, epsilon);
   }
   Value softmax(const Value& x) override { return line("torch.softmax({}, -1)", x); }
-  Value activated(const Value& x, std::string_view activation) override {
-    if (activation == "relu") return line("torch.relu({})", x);
-    if (activation == "gelu") return line("torch.gelu({})", x);
-    if (activation == "gelu-tanh" || activation == "geglu") return line("torch.gelu({}, approximate=\"tanh\")", x);
-    return line("torch.silu({})", x);
+  Value activated(const Value& x, ActivationFunction function) override {
+    switch (function) {
+      case ActivationFunction::relu:
+        return line("torch.relu({})", x);
+      case ActivationFunction::gelu:
+        return line("torch.gelu({})", x);
+      case ActivationFunction::gelu_tanh:
+        return line("torch.gelu({}, approximate=\"tanh\")", x);
+      case ActivationFunction::swish:
+        return line("torch.silu({})", x);
+    }
+    return {};
   }
 
   Value permuted(const Value& x, const Sizes& order) override { return line("{}.permute({})", x, order); }

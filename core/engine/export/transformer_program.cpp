@@ -6,7 +6,9 @@
 
 #include "config/position_schemes.h"
 #include "files/checkpoints/checkpoint.h"
+#include "model/feed_forward.h"
 #include "model/model.h"
+#include "model/norm.h"
 #include "model/positions.h"
 
 namespace attnscope {
@@ -95,6 +97,8 @@ class Program {
       const std::int64_t farthest = config_.max_distance;
       positions.distances = to_.shifted(to_.clamped(away, -farthest, farthest), farthest);
     }
+    if (form_ == PositionForm::bias && positions.bias.empty())
+      throw CheckpointError(fmt::format("model.positions is \"{}\", which cannot be exported yet", config_.positions));
     if (causal) positions.bias = sum(positions.bias, to_.mask_above(away, 0));
     return positions;
   }
@@ -137,8 +141,13 @@ class Program {
 
   Value norm(const Value& x, const std::string& name) {
     const Value gain = to_.parameter(name + ".weight");
-    if (config_.norm_kind == "rms") return to_.rms_norm(x, gain, config_.norm_epsilon);
-    return to_.layer_norm(x, config_.d_model, gain, to_.parameter(name + ".bias"), config_.norm_epsilon);
+    switch (norm_kind(config_)) {
+      case NormKind::rms:
+        return to_.rms_norm(x, gain, config_.norm_epsilon);
+      case NormKind::layer:
+        return to_.layer_norm(x, config_.d_model, gain, to_.parameter(name + ".bias"), config_.norm_epsilon);
+    }
+    return {};
   }
 
   Value self_attention(const Value& x, const std::string& name, const PositionInputs& positions) {
@@ -174,8 +183,9 @@ class Program {
   }
 
   Value feed_forward(const Value& x, const std::string& layer) {
-    Value inner = to_.activated(linear(x, layer + "linear1"), config_.activation);
-    if (config_.is_gated()) inner = to_.multiply(inner, linear(x, layer + "linear_v"));
+    const FeedForwardForm& form = feed_forward_form(config_.activation);
+    Value inner = to_.activated(linear(x, layer + "linear1"), form.function);
+    if (form.gated) inner = to_.multiply(inner, linear(x, layer + "linear_v"));
     return linear(inner, layer + "linear2");
   }
 

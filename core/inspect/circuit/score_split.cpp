@@ -8,6 +8,7 @@
 #include "config/position_schemes.h"
 #include "inspect/probe/tensors.h"
 #include "model/kernels/attention.h"
+#include "model/norm.h"
 #include "model/positions.h"
 #include "common/mark.h"
 
@@ -91,7 +92,7 @@ class StreamParts {
 
   // Applies a norm to each part, with the scale of the whole sum.
   void norm(const std::string& name) {
-    const bool centred = config_.norm_kind == "layer";
+    const bool centred = norm_kind(config_) == NormKind::layer;
     const auto centre = [centred](const torch::Tensor& x) { return centred ? x - x.mean(-1, true) : x; };
     const torch::Tensor variance = centre(sum()).square().mean(-1, true);
     const torch::Tensor gain = runs_.parameter(name + "weight") / (variance + config_.norm_epsilon).sqrt();
@@ -169,15 +170,15 @@ class Scores {
   // Relative vectors give the product with a^K; a bias belongs to the row of the biases. Undefined if scores do not
   // depend on distance.
   torch::Tensor for_distance(const torch::Tensor& to) const {
-    const RelativePositions told = runs_.relative_positions(place_.part);
+    const RelativePositions relative = runs_.relative_positions(place_.part);
     const auto between = [&](const torch::Tensor& table) { return table.index_select(0, from_).index_select(1, to); };
-    if (told.distances.defined()) {
-      const torch::Tensor vectors = torch::embedding(parameter("relative_k"), between(told.distances));  // N×K×d
+    if (relative.distances.defined()) {
+      const torch::Tensor vectors = torch::embedding(parameter("relative_k"), between(relative.distances));  // N×K×d
       return (queries_.unsqueeze(2) * vectors).sum(-1).flatten(1).mean(1);
     }
-    if (!told.bias.defined()) return {};
+    if (!relative.bias.defined()) return {};
     torch::Tensor parts = torch::zeros({queries_.size(0)}, queries_.options());
-    parts[-1] = between(told.bias[place_.head]).mean();
+    parts[-1] = between(relative.bias[place_.head]).mean();
     return parts;
   }
 

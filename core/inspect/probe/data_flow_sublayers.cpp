@@ -68,7 +68,10 @@ constexpr std::array activation_texts = {
 };
 
 const ActivationText& activation_text(std::string_view activation) {
-  return *std::ranges::find(activation_texts, activation, &ActivationText::name);
+  const auto* const found = std::ranges::find(activation_texts, activation, &ActivationText::name);
+  if (found == activation_texts.end())
+    throw ConfigError(fmt::format("the data flow cannot draw the activation \"{}\" yet", activation));
+  return *found;
 }
 
 }  // namespace
@@ -313,7 +316,7 @@ void DataFlowBuilder::add_feed_forward() {
                     .op = text.op,
                     .operands = {inner},
                     .row_labels = tokens()},
-                   form.activate(of(inner)));
+                   activate(form.function, of(inner)));
   if (form.gated) {
     const int value = add_linear(x, "xV", "V", "c", parameter(module + "linear_v.weight"),
                                  parameter_if_any(module + "linear_v.bias"), "D×F");

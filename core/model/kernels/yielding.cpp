@@ -9,7 +9,7 @@ namespace attnscope::kernels {
 namespace {
 
 thread_local const YieldCallback* wanted = nullptr;
-std::atomic<int> quiets = 0;
+std::atomic<int> holds = 0;
 
 }  // namespace
 
@@ -21,12 +21,8 @@ Yielding::~Yielding() {
   wanted = nullptr;
 }
 
-Quiet::Quiet() {
-  ++quiets;
-}
-
-Quiet::~Quiet() {
-  --quiets;
+void hold_yielding(bool hold) {
+  holds += hold ? 1 : -1;
 }
 
 void yield_if_requested() {
@@ -36,7 +32,7 @@ void yield_if_requested() {
     ~Within() { wanted = &yield; }
   } within;
   if (within.yield) within.yield();
-  while (quiets > 0) {
+  while (holds > 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (within.yield) within.yield();
   }

@@ -14,15 +14,9 @@ class Yielding {
   Yielding& operator=(const Yielding&) = delete;
 };
 
-// While one lives, threads that yield stay in their next yield and keep calling the callback: a short task that a
-// person waits for gets the whole machine. For a thread that computes nothing.
-class Quiet {
- public:
-  Quiet();
-  ~Quiet();
-  Quiet(const Quiet&) = delete;
-  Quiet& operator=(const Quiet&) = delete;
-};
+// While held, threads that yield stay in their next yield and keep calling the callback: a short task that a person
+// waits for gets the whole machine. Each hold needs its release; for a thread that computes nothing.
+void hold_yielding(bool hold);
 
 // Called before every large product. Does nothing inside a yield callback.
 void yield_if_requested();

@@ -1,7 +1,6 @@
 #include "data/corpus/grammar/grammar.h"
 
-#include <array>
-#include <span>
+#include <iterator>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -14,41 +13,11 @@ struct Part {
   std::size_t wanted;
 };
 
-constexpr Part first_edition[] = {
-    {first_pronoun_drafts, 27000}, {first_sense_drafts, 5000}, {people_drafts, 6000},
-    {distance_drafts, 6000},       {greeting_drafts, 3000},    {basic_drafts, 14000},
-};
-
-constexpr Part second_edition[] = {
-    {first_pronoun_drafts, 27000}, {sense_drafts, 5000},    {people_drafts, 6000}, {kind_drafts, 5000},
-    {distance_drafts, 6000},       {greeting_drafts, 3000}, {basic_drafts, 14000},
-};
-
-constexpr Part third_edition[] = {
-    {third_pronoun_drafts, 27000}, {third_reason_drafts, 4000}, {sense_drafts, 5000},    {people_drafts, 6000},
-    {kind_drafts, 5000},           {distance_drafts, 6000},     {greeting_drafts, 3000}, {basic_drafts, 14000},
-};
-
-constexpr Part fourth_edition[] = {
-    {fourth_pronoun_drafts, 32000}, {third_reason_drafts, 4000}, {fourth_circumstance_drafts, 4000},
-    {sense_drafts, 5000},           {people_drafts, 6000},       {kind_drafts, 5000},
-    {distance_drafts, 6000},        {greeting_drafts, 3000},     {basic_drafts, 14000},
-};
-
-constexpr Part fifth_edition[] = {
-    {fifth_pronoun_drafts, 32000}, {third_reason_drafts, 4000}, {fourth_circumstance_drafts, 4000},
-    {sense_drafts, 5000},          {people_drafts, 6000},       {kind_drafts, 5000},
-    {distance_drafts, 6000},       {greeting_drafts, 3000},     {basic_drafts, 14000},
-};
-
-constexpr Part sixth_edition[] = {
+constexpr Part parts[] = {
     {pronoun_drafts, 32000}, {reason_drafts, 4000},   {circumstance_drafts, 4000},
     {sense_drafts, 5000},    {people_drafts, 6000},   {kind_drafts, 5000},
     {distance_drafts, 6000}, {greeting_drafts, 3000}, {basic_drafts, 14000},
 };
-
-constexpr std::array<std::span<const Part>, 6> editions = {first_edition,  second_edition, third_edition,
-                                                           fourth_edition, fifth_edition,  sixth_edition};
 
 }  // namespace
 
@@ -63,16 +32,15 @@ std::vector<Draft> drawn(std::vector<Draft> drafts, std::size_t wanted, Random& 
   return kept;
 }
 
-std::vector<Draft> english_french_drafts(std::int64_t edition, std::int64_t seed, const CorpusProgress& progress) {
-  const std::span<const Part> parts = editions.at(static_cast<std::size_t>(edition - 1));
+std::vector<Draft> english_french_drafts(std::int64_t seed, const CorpusProgress& progress) {
   Random random(seed);
   std::vector<Draft> drafts;
   std::unordered_set<std::string> sources;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
+  for (std::size_t i = 0; i < std::size(parts); ++i) {
     for (Draft& draft : parts[i].make(parts[i].wanted, random)) {
       if (sources.insert(draft.pair.source).second) drafts.push_back(std::move(draft));
     }
-    if (progress) progress(static_cast<double>(i + 1) / static_cast<double>(parts.size() + 1));
+    if (progress) progress(static_cast<double>(i + 1) / static_cast<double>(std::size(parts) + 1));
   }
   random.shuffle(drafts);
   return drafts;

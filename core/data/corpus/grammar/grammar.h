@@ -10,25 +10,14 @@
 
 namespace attnscope {
 
-// Nearly 80 000 pairs with different sources, in random order; 40 % depend on the antecedent of "it". Earlier editions
-// have less variety, cumulatively. Fifth: "because" introduces every reason. Fourth: only "it" has predicates after it.
-// Third: the possible antecedents have none either, and "it" always refers to something. Second: only "it" gives a
-// reason, and more of its predicates agree with its noun. First: no kinds of people and fewer senses. Runs trained on
-// an edition continue with it.
-std::vector<Draft> english_french_drafts(std::int64_t edition, std::int64_t seed, const CorpusProgress& progress = {});
+// Nearly 80 000 pairs with different sources, in random order; 40 % depend on the antecedent of "it".
+std::vector<Draft> english_french_drafts(std::int64_t seed, const CorpusProgress& progress = {});
 
 // Parts of the corpus, each with at most `wanted` drafts; sources may repeat.
 std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random);
-std::vector<Draft> first_pronoun_drafts(std::size_t wanted, Random& random);   // of the first two editions
-std::vector<Draft> third_pronoun_drafts(std::size_t wanted, Random& random);   // of the third edition
-std::vector<Draft> fourth_pronoun_drafts(std::size_t wanted, Random& random);  // of the fourth edition
-std::vector<Draft> fifth_pronoun_drafts(std::size_t wanted, Random& random);   // of the fifth edition
 std::vector<Draft> reason_drafts(std::size_t wanted, Random& random);
-std::vector<Draft> third_reason_drafts(std::size_t wanted, Random& random);  // of the third to fifth editions
 std::vector<Draft> circumstance_drafts(std::size_t wanted, Random& random);
-std::vector<Draft> fourth_circumstance_drafts(std::size_t wanted, Random& random);  // of the fourth and fifth editions
 std::vector<Draft> sense_drafts(std::size_t wanted, Random& random);
-std::vector<Draft> first_sense_drafts(std::size_t wanted, Random& random);  // of the first edition
 std::vector<Draft> people_drafts(std::size_t wanted, Random& random);
 std::vector<Draft> kind_drafts(std::size_t wanted, Random& random);
 std::vector<Draft> distance_drafts(std::size_t wanted, Random& random);

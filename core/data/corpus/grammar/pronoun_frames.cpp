@@ -271,8 +271,8 @@ Clause joined(Link link, const Clause& main, const Clause& said, Reason reason) 
   throw std::logic_error("there is no such link");
 }
 
-Reason drawn_reason(Link link, bool others, Random& random) {
-  if (!others || (link != because && link != fronted) || random.below(100) >= 50) return Reason::because;
+Reason drawn_reason(Link link, Random& random) {
+  if ((link != because && link != fronted) || random.below(100) >= 50) return Reason::because;
   return random.below(2) == 0 ? Reason::since : Reason::as;
 }
 
@@ -280,17 +280,12 @@ bool is_famous(std::string_view a, std::string_view b) {
   return a == "animal" && b == "street";
 }
 
-std::vector<PronounFrame> first_pronoun_frames() {
+std::vector<PronounFrame> pronoun_frames() {
   std::vector<PronounFrame> frames = movement_frames();
   for (auto* more : {&target_frames, &life_frames}) {
     std::vector<PronounFrame> group = more();
     frames.insert(frames.end(), std::make_move_iterator(group.begin()), std::make_move_iterator(group.end()));
   }
-  return frames;
-}
-
-std::vector<PronounFrame> pronoun_frames() {
-  std::vector<PronounFrame> frames = first_pronoun_frames();
   for (PronounFrame& frame : frames) {
     frame.of_a = fewer_agreeing(frame.of_a);
     frame.of_b = fewer_agreeing(frame.of_b);

@@ -33,8 +33,8 @@ enum class Reason { because, since, as };
 // "main because said", "because said, main" and so on.
 Clause joined(Link link, const Clause& main, const Clause& said, Reason reason = Reason::because);
 
-// With `others`, half of the sentences with a reason get "since" or "as"; all other sentences get because.
-Reason drawn_reason(Link link, bool others, Random& random);
+// "since" or "as" for half of the sentences with a reason; because for all others.
+Reason drawn_reason(Link link, Random& random);
 
 struct PronounFrame {
   std::string_view name;
@@ -47,10 +47,8 @@ struct PronounFrame {
   std::vector<Predicate> of_b;            // true only of B
 };
 
-// Fewer predicates agree than in the first two editions: the cue for the antecedent then seldom depends on its gender.
+// Few predicates agree in French, so the cue for the antecedent seldom depends on its gender.
 std::vector<PronounFrame> pronoun_frames();
-
-std::vector<PronounFrame> first_pronoun_frames();  // of the first two editions
 
 // Returns true for pairs of things excluded from training, because everybody will try them.
 bool is_famous(std::string_view a, std::string_view b);

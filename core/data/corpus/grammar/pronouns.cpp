@@ -28,19 +28,11 @@ struct Choice {
   auto operator<=>(const Choice&) const = default;
 };
 
-// Features that earlier editions lack; numbers are sentences per hundred.
-struct Edition {
-  // "The tired animal" contains a possible predicate of "it": only the words after "it was" decide.
-  std::size_t attributes = 0;
-  // ", and my mother was tired": nor do all words after "because" refer to "it".
-  std::size_t asides = 0;
-  // "since it was tired", "as it was tired": nor does "it" always follow the same word.
-  bool other_reasons = false;
-};
-
-constexpr Edition fourth_pronouns = {.attributes = 40};
-constexpr Edition fifth_pronouns = {.attributes = 40, .asides = 30};
-constexpr Edition sixth_pronouns = {.attributes = 40, .asides = 30, .other_reasons = true};
+// Sentences per hundred with an attribute: "the tired animal" contains a possible predicate of "it", so only the words
+// after "it was" decide.
+constexpr std::size_t attribute_percentage = 40;
+// Sentences per hundred with an aside: after ", and my mother was tired" not all words after "because" refer to "it".
+constexpr std::size_t aside_percentage = 30;
 
 // Nine of them are also said of things and animals, in the frames.
 constexpr std::array<std::string_view, 20> facts_about_people = {
@@ -49,9 +41,8 @@ constexpr std::array<std::string_view, 20> facts_about_people = {
 
 class FrameWriter {
  public:
-  FrameWriter(const PronounFrame& frame, Edition edition)
+  explicit FrameWriter(const PronounFrame& frame)
       : frame_(frame),
-        edition_(edition),
         a_nouns_(noun_class(frame.a_class)),
         b_nouns_(noun_class(frame.b_class)),
         a_attributes_(attributes(frame.of_a)),
@@ -83,7 +74,6 @@ class FrameWriter {
   Draft write(const Choice& choice) const;
 
   const PronounFrame& frame_;
-  Edition edition_;
   std::vector<Subject> people_ = subjects();
   std::vector<const Noun*> a_nouns_;
   std::vector<const Noun*> b_nouns_;
@@ -106,14 +96,14 @@ std::vector<const Adjective*> FrameWriter::attributes(const std::vector<Predicat
 }
 
 void FrameWriter::draw_attributes(Choice& choice, Random& random) const {
-  if (random.below(100) >= edition_.attributes) return;
+  if (random.below(100) >= attribute_percentage) return;
   const std::size_t whose = random.below(3);  // A's, B's, or both
   if (whose != 1 && !a_attributes_.empty()) choice.a_attribute = 1 + random.below(a_attributes_.size());
   if (whose != 0 && !b_attributes_.empty()) choice.b_attribute = 1 + random.below(b_attributes_.size());
 }
 
 void FrameWriter::draw_aside(Choice& choice, Random& random) const {
-  const bool wanted = random.below(100) < edition_.asides;
+  const bool wanted = random.below(100) < aside_percentage;
   const std::size_t which = random.below(facts_about_people.size() * people_.size());
   if (wanted && frame_.links[choice.link] != Link::fronted) choice.aside = 1 + which;
 }
@@ -127,9 +117,9 @@ Choice FrameWriter::draw(Random& random) const {
       .link = random.below(frame_.links.size()),
       .predicate = a_side ? random.below(frame_.of_a.size()) : frame_.of_a.size() + random.below(frame_.of_b.size()),
       .degree = random.below(frame_.degrees.size())};
-  if (edition_.attributes > 0) draw_attributes(choice, random);
-  if (edition_.asides > 0) draw_aside(choice, random);
-  choice.reason = drawn_reason(frame_.links[choice.link], edition_.other_reasons, random);
+  draw_attributes(choice, random);
+  draw_aside(choice, random);
+  choice.reason = drawn_reason(frame_.links[choice.link], random);
   return choice;
 }
 
@@ -231,11 +221,13 @@ std::vector<Draft> FrameWriter::some(std::size_t wanted, Random& random) const {
   return drafts;
 }
 
-std::vector<Draft> drafts_of(const std::vector<PronounFrame>& frames, Edition edition, std::size_t wanted,
-                             Random& random) {
+}  // namespace
+
+std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random) {
+  const std::vector<PronounFrame> frames = pronoun_frames();
   std::vector<Draft> drafts;
   for (const PronounFrame& frame : frames) {
-    const FrameWriter writer(frame, edition);
+    const FrameWriter writer(frame);
     for (Draft& draft : writer.some(wanted / frames.size(), random)) {
       if (!draft.pinned) drafts.push_back(std::move(draft));
     }
@@ -243,28 +235,6 @@ std::vector<Draft> drafts_of(const std::vector<PronounFrame>& frames, Edition ed
     for (Draft& draft : writer.all_about("animal", "street")) drafts.push_back(std::move(draft));
   }
   return drafts;
-}
-
-}  // namespace
-
-std::vector<Draft> first_pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(first_pronoun_frames(), {}, wanted, random);
-}
-
-std::vector<Draft> third_pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(pronoun_frames(), {}, wanted, random);
-}
-
-std::vector<Draft> fourth_pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(pronoun_frames(), fourth_pronouns, wanted, random);
-}
-
-std::vector<Draft> fifth_pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(pronoun_frames(), fifth_pronouns, wanted, random);
-}
-
-std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(pronoun_frames(), sixth_pronouns, wanted, random);
 }
 
 }  // namespace attnscope

@@ -42,10 +42,9 @@ constexpr Circumstance circumstances[] = {
     {{"it is a mistake", "c'est une erreur"}, {"it was a mistake", "c'était une erreur"}},
 };
 
-// Generates `wanted` sentences whose reason is say(main clause), with or without conjunctions other than because.
-// Sentences of a kind about the same two things have the same key.
+// Generates `wanted` sentences whose reason is say(main clause). Sentences of a kind about the same two things have the same key.
 template <typename Say>
-std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, bool other_words, Random& random, Say say) {
+std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, Random& random, Say say) {
   const std::vector<PronounFrame> frames = pronoun_frames();
   std::vector<Draft> drafts;
   while (drafts.size() < 2 * wanted) {
@@ -58,7 +57,7 @@ std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, bool 
     if (link == Link::so || &a == &b || is_famous(a.en, b.en)) continue;
     Slots slots;
     slots.noun('A', a).noun('B', b);
-    const Reason reason = drawn_reason(link, other_words, random);
+    const Reason reason = drawn_reason(link, random);
     Clause both = joined(link, {slots.english(main.en), slots.french(main.fr)}, say(main), reason);
     drafts.push_back({.pair = {.source = sentence(std::move(both.en)),
                                .target = sentence(std::move(both.fr)),
@@ -68,9 +67,11 @@ std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, bool 
   return drawn(std::move(drafts), wanted, random);
 }
 
-std::vector<Draft> reasons(std::size_t wanted, bool other_words, Random& random) {
+}  // namespace
+
+std::vector<Draft> reason_drafts(std::size_t wanted, Random& random) {
   const std::vector<Subject> people = subjects();
-  return with_reasons("reason", wanted, other_words, random, [&](const MainClause& main) {
+  return with_reasons("reason", wanted, random, [&](const MainClause& main) {
     const Subject& who = pick(people, random);  // drawn separately: arguments have no evaluation order
     const Adjective& quality = adjective(pick(reason_qualities, random));
     const Phrase& much = pick(degrees, random);
@@ -78,30 +79,12 @@ std::vector<Draft> reasons(std::size_t wanted, bool other_words, Random& random)
   });
 }
 
-std::vector<Draft> circumstances_of(std::size_t wanted, bool other_words, Random& random) {
-  return with_reasons("circumstance", wanted, other_words, random, [&](const MainClause& main) {
+std::vector<Draft> circumstance_drafts(std::size_t wanted, Random& random) {
+  return with_reasons("circumstance", wanted, random, [&](const MainClause& main) {
     const Circumstance& each = pick(circumstances, random);
     const Phrase& said = main.tense == Tense::present ? each.present : each.past;
     return Clause{std::string(said.en), std::string(said.fr)};
   });
-}
-
-}  // namespace
-
-std::vector<Draft> reason_drafts(std::size_t wanted, Random& random) {
-  return reasons(wanted, true, random);
-}
-
-std::vector<Draft> third_reason_drafts(std::size_t wanted, Random& random) {
-  return reasons(wanted, false, random);
-}
-
-std::vector<Draft> circumstance_drafts(std::size_t wanted, Random& random) {
-  return circumstances_of(wanted, true, random);
-}
-
-std::vector<Draft> fourth_circumstance_drafts(std::size_t wanted, Random& random) {
-  return circumstances_of(wanted, false, random);
 }
 
 }  // namespace attnscope

@@ -1,7 +1,6 @@
 // Words with two senses, distinguished by their context.
 #include <fmt/format.h>
 
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -74,25 +73,18 @@ constexpr Context contexts[] = {
     {"watch", "watch", "the bird in the tree", "l'oiseau dans l'arbre"},
     {"saw", "buy", "a saw for the wood", "une scie pour le bois"},
     {"saw", "see", "the wood in the garden", "le bois dans le jardin"},
-};
-
-// Since the second edition. The maker is not always capitalized: it is the same token in both senses.
-constexpr Context more_contexts[] = {
+    // The maker is not always capitalized: it is the same token in both senses.
     {"apple", "prepare", "an apple cake", "un gâteau aux pommes"},
     {"apple", "wash", "the apple in the kitchen", "la pomme dans la cuisine"},
     {"apple", "buy", "an apple computer", "un ordinateur Apple"},
     {"apple", "like", "the new apple phone", "le nouveau téléphone Apple"},
 };
 
-std::vector<Context> all_contexts() {
-  std::vector<Context> all(std::begin(contexts), std::end(contexts));
-  all.insert(all.end(), std::begin(more_contexts), std::end(more_contexts));
-  return all;
-}
+}  // namespace
 
-std::vector<Draft> drafts_of(std::span<const Context> used, std::size_t wanted, Random& random) {
+std::vector<Draft> sense_drafts(std::size_t wanted, Random& random) {
   std::vector<Draft> drafts;
-  for (const Context& context : used) {
+  for (const Context& context : contexts) {
     const Verb& action = verb(context.verb);
     const bool indefinite = context.fr.starts_with("un");  // "pas un" would have to become "pas de"
     for (const Subject& subject : subjects()) {
@@ -116,16 +108,6 @@ std::vector<Draft> drafts_of(std::span<const Context> used, std::size_t wanted, 
     }
   }
   return drawn(std::move(drafts), wanted, random);
-}
-
-}  // namespace
-
-std::vector<Draft> sense_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(all_contexts(), wanted, random);
-}
-
-std::vector<Draft> first_sense_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(contexts, wanted, random);
 }
 
 }  // namespace attnscope

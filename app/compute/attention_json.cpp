@@ -1,0 +1,55 @@
+#include "compute/attention_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/attention_measures.h"
+
+namespace attnscope {
+namespace {
+
+nlohmann::json map_json(const Matrix& map) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (int row = 0; row < map.rows; ++row) {
+    rows.push_back(std::vector<float>(map.values.begin() + row * map.cols, map.values.begin() + (row + 1) * map.cols));
+  }
+  return rows;
+}
+
+}  // namespace
+
+nlohmann::json tokens_json(const std::vector<Token>& tokens) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const Token& token : tokens) json.push_back({{"id", token.id}, {"token", token.text}});
+  return json;
+}
+
+nlohmann::json maps_json(const AttentionMaps& maps) {
+  nlohmann::json heads = nlohmann::json::array();
+  for (std::size_t layer = 0; layer < maps.size(); ++layer) {
+    for (std::size_t head = 0; head < maps[layer].size(); ++head) {
+      heads.push_back({{"layer", layer + 1},
+                       {"head", head + 1},
+                       {"weights", map_json(maps[layer][head])},
+                       {"entropies", row_entropies(maps[layer][head])}});
+    }
+  }
+  return heads;
+}
+
+nlohmann::json gold_json(const std::vector<GoldStep>& gold) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const GoldStep& step : gold) {
+    json.push_back({{"id", step.token.id},
+                    {"token", step.token.text},
+                    {"probability", step.probability},
+                    {"rank", step.rank},
+                    {"best", {{"id", step.best.id}, {"token", step.best.text}}}});
+  }
+  return json;
+}
+
+std::string json_line(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace attnscope

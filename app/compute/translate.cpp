@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "compute/attention_json.h"
+#include "commands/commands.h"
+#include "compute/opening.h"
+#include "commands/say.h"
+#include "common/utf8.h"
+#include "data/tokenizer/tokenizer.h"
+#include "engine/torch_engine.h"
+#include "inspect/probe/readings.h"
+#include "inspect/probe/tensors.h"
+#include "training/dataset.h"
+#include "training/decoding/search.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t longest_line = 1 << 20;  // bytes; real lines are shorter, and tokens take far more memory
+
+// One run, and the lines to translate or, with a language model, to continue.
+class Writer {
+ public:
+  Writer(TorchEngine& engine, const TranslateOptions& options) : engine_(engine), options_(options) {
+    if (options.sample) sampler_.emplace(options.sampling);
+  }
+
+  // The token ids of a line as the model's input. Empty if there is nothing to translate, or if the line cannot be
+  // tokenized, which is reported.
+  std::optional<std::vector<int>> read(const std::string& line, std::int64_t number) const {
+    if (line.size() > longest_line) {
+      say("line {}: longer than {} bytes, left empty", number, longest_line);
+      return std::nullopt;
+    }
+    if (const auto fault = utf8_fault(line)) {
+      say("line {}: byte {} is not UTF-8, left empty", number, *fault + 1);
+      return std::nullopt;
+    }
+    if (is_language_model()) return prompt_ids(engine_.tokenizer(), line);
+    if (line.find_first_not_of(" \t\r") == std::string::npos) return std::nullopt;
+    auto pair = encode_pair(engine_.tokenizer(), {line, ""}, max_length());
+    if (!pair) {
+      say("line {}: longer than the model's {} tokens, left empty", number, max_length());
+      return std::nullopt;
+    }
+    return std::move(pair->source);
+  }
+
+  // `tree`, if not null, receives the beam's search tree; samples have none.
+  std::vector<Hypothesis> write(const std::vector<int>& source, SearchTree* tree = nullptr) {
+    const SearchOptions search{
+        .beam = options_.beam, .length_penalty = options_.length_penalty, .limit = options_.limit};
+    if (sampler_) return samples(source, search);
+    std::vector<SearchTree> trees;
+    auto found = beam_search(engine_.model(), tensor(source), {}, search, {}, tree ? &trees : nullptr);
+    if (tree) *tree = std::move(trees.front());
+    return std::move(found.front());
+  }
+
+  std::string text(const std::vector<int>& source, const Hypothesis& hypothesis) const {
+    return is_language_model() ? continued_text(engine_.tokenizer(), source, hypothesis.ids)
+                               : engine_.tokenizer().decode(hypothesis.ids);
+  }
+
+  nlohmann::json json(const std::vector<int>& source, const Hypothesis& hypothesis) {
+    nlohmann::json made = {{"text", text(source, hypothesis)},
+                           {"score", hypothesis.score},
+                           {"log_prob", hypothesis.log_prob},
+                           {"finished", hypothesis.finished},
+                           {"tokens", hypothesis_json(hypothesis)}};
+    if (!options_.attention) return made;
+    const HypothesisAttention attention = attention_of(engine_.model(), tensor(source), hypothesis);
+    made["attention"] = {{"queries", tokens_json(tokens(attention.queries))},
+                         {"keys", tokens_json(tokens(attention.keys))},
+                         {"heads", maps_json(attention.maps)}};
+    return made;
+  }
+
+  nlohmann::json json(const SearchTree& tree) const {
+    nlohmann::json nodes = nlohmann::json::array();
+    for (const Extension& node : tree) {
+      nodes.push_back({{"parent", node.parent},
+                       {"step", node.step},
+                       {"id", node.token},
+                       {"token", engine_.tokenizer().token(node.token)},
+                       {"log_prob", node.log_prob},
+                       {"total", node.total},
+                       {"score", node.score},
+                       {"fate", describe(node.state)}});
+    }
+    return nodes;
+  }
+
+  bool is_language_model() const { return engine_.config().model.is_language_model(); }
+  std::int64_t max_length() const { return engine_.config().model.max_length; }
+
+ private:
+  std::vector<Hypothesis> samples(const std::vector<int>& source, const SearchOptions& search) {
+    std::vector<Hypothesis> drawn;
+    for (std::int64_t i = 0; i < options_.samples; ++i)
+      drawn.push_back(sample(engine_.model(), tensor(source), *sampler_, search));
+    return drawn;
+  }
+
+  torch::Tensor tensor(const std::vector<int>& ids) const { return ids_tensor(ids, engine_.model().device()); }  // 1×S
+
+  std::vector<Token> tokens(const std::vector<int>& ids) const {
+    std::vector<Token> made;
+    for (const int id : ids) made.push_back({id, engine_.tokenizer().token(id)});
+    return made;
+  }
+
+  nlohmann::json hypothesis_json(const Hypothesis& hypothesis) const {
+    std::vector<int> ids = hypothesis.ids;
+    if (hypothesis.finished) ids.push_back(engine_.config().model.special().end);
+    nlohmann::json listed = tokens_json(tokens(ids));
+    for (std::size_t i = 0; i < ids.size(); ++i) listed[i]["log_prob"] = hypothesis.log_probs[i];
+    return listed;
+  }
+
+  TorchEngine& engine_;
+  const TranslateOptions& options_;
+  std::optional<Sampler> sampler_;  // shared by all lines, so that repeated lines give different samples
+};
+
+// Reads the next line of stdin, without a byte order mark; false at the end. Of an overlong line only the beginning is
+// stored.
+bool next_line(std::string& line, std::int64_t number) {
+  line.clear();
+  int c = std::cin.get();
+  if (c == EOF) return false;
+  for (; c != EOF && c != '\n'; c = std::cin.get()) {
+    if (line.size() <= longest_line) line += static_cast<char>(c);
+  }
+  if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+  return true;
+}
+
+void write_json(Writer& writer, const std::string& line, const std::optional<std::vector<int>>& source,
+                bool with_tree) {
+  nlohmann::json json = {{"source", line}, {"hypotheses", nlohmann::json::array()}};
+  if (source) {
+    SearchTree tree;
+    for (const Hypothesis& hypothesis : writer.write(*source, &tree))
+      json["hypotheses"].push_back(writer.json(*source, hypothesis));
+    if (with_tree) json["tree"] = writer.json(tree);
+  }
+  fmt::print("{}\n", json_line(json));
+}
+
+void write_text(Writer& writer, std::int64_t number, const std::optional<std::vector<int>>& source, bool limited) {
+  if (!source) return fmt::print("\n");
+  const Hypothesis best = writer.write(*source).front();
+  if (!best.finished && !limited && !writer.is_language_model())
+    say("line {}: output truncated at {} tokens", number, best.ids.size());
+  fmt::print("{}\n", writer.text(*source, best));
+}
+
+}  // namespace
+
+int translate(const TranslateOptions& options) {
+  if (options.sample) check(options.sampling);  // before anything is loaded
+  TorchEngine engine;
+  open_model(engine, options.run);
+  if (options.average > 1) engine.average(options.average);
+  Writer writer(engine, options);
+  std::string line;
+  for (std::int64_t number = 1; next_line(line, number); ++number) {
+    const auto source = writer.read(line, number);
+    if (options.json) {
+      write_json(writer, line, source, options.tree);
+    } else {
+      write_text(writer, number, source, options.limit > 0);
+    }
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace attnscope

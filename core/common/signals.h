@@ -1,0 +1,14 @@
+// Signal handling in a process that computes.
+#pragma once
+
+namespace attnscope {
+
+using SignalHandler = void (*)(int);
+
+// Same as std::signal, but the main thread runs the handler on an alternate stack. oneDNN's generated code stores data
+// below the stack pointer; a handler's frame there overwrote it, and the products continued with wrong addresses and
+// corrupted memory. Must be called by the main thread, which receives the process's signals. Returns the previous
+// handler.
+SignalHandler on_signal(int signal, SignalHandler handler);
+
+}  // namespace attnscope
