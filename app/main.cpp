@@ -32,6 +32,7 @@
 #include "config/config.h"
 #include "config/pairs.h"
 #include "config/presets.h"
+#include "messages/messages.h"
 #include "session/remote/address.h"
 
 namespace attnscope {
@@ -113,6 +114,22 @@ CLI::Option* add_run(CLI::App* sub, std::string& run) {
 CLI::Option* add_target(CLI::App* sub, std::string& target) {
   const char* help = "Target side, if --corpus is one of two parallel files";
   return add_option(sub, "--target", "FILE", target, help)->needs("--corpus");
+}
+
+// Steps of saved weights.
+const CLI::Validator step_form(
+    [](const std::string& text) {
+      const bool whole = !text.empty() && text.size() < 16 && text.find_first_not_of("0123456789") == std::string::npos;
+      return whole || text == "best" ? "" : fmt::format("{} is neither best nor a step's number", text);
+    },
+    "", "step");
+
+void add_step(CLI::App* sub, std::optional<std::int64_t>& step) {
+  sub->add_option_function<std::string>(
+         "--step", [&step](const std::string& text) { step = text == "best" ? best_weights : std::stoll(text); },
+         "Use the weights saved at step N, or those of the lowest validation loss, instead of the newest")
+      ->type_name("N|best")
+      ->check(step_form);
 }
 
 void add_train(CLI::App& app, Run& run, TrainOptions& o) {
@@ -219,6 +236,7 @@ void add_average(CLI::App* sub, std::int64_t& average) {
 void add_translate(CLI::App& app, Run& run, TranslateOptions& o, const char* name, const char* help) {
   CLI::App* sub = add_command(app, run, o, compute<TranslateOptions>, name, help);
   add_run(sub, o.run);
+  add_step(sub, o.step);
   CLI::Option* beam = sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
   sub->add_option("--length-penalty", o.length_penalty, "Exponent of the length normalization")->check(within(0, 5));
   sub->add_option("--limit", o.limit, "Maximum number of tokens; 0: source length + 50, or a language model's context")
@@ -239,6 +257,7 @@ void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
   CLI::App* sub = add_command(app, run, o, compute<EvaluateOptions>, "evaluate",
                               "Loss, perplexity, BLEU and exact match on pairs; bits per character on text");
   add_run(sub, o.run);
+  add_step(sub, o.step);
   add_option(sub, "--corpus", "FILE|NAME", o.corpus,
              "Built-in corpus or file; evaluated in full unless the run was trained on it. Default: the run's own");
   add_target(sub, o.target);
@@ -254,6 +273,7 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   CLI::App* sub = add_command(app, run, o, compute<AttendOptions>, "attend",
                               "Attention weights of every layer and head for a sentence, as JSON or CSV");
   add_run(sub, o.run);
+  add_step(sub, o.step);
   add_option(sub, "--source", "TEXT", o.source, "The sentence, or a language model's prompt")->required();
   add_option(sub, "--target", "TEXT", o.target, "Target text to use instead of the model's own output");
   sub->add_option("--format", o.format, "json: everything; csv: one attention map")
@@ -280,6 +300,7 @@ void add_explain(CLI::App& app, Run& run, ExplainOptions& o) {
       add_command(app, run, o, compute<ExplainOptions>, "explain",
                   "Find the circuit: which heads, at which words, carry the difference between two sentences");
   add_run(sub, o.run);
+  add_step(sub, o.step);
   add_option(sub, "--clean", "TEXT", o.clean, "The sentence, or a language model's prompt");
   add_option(sub, "--corrupted", "TEXT", o.corrupted,
              "The corrupted sentence: same number of tokens, one word changed");
@@ -329,6 +350,7 @@ void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
       app, run, o, compute<HeadsOptions>, "heads",
       "Head importance: how much the held-out loss increases when each head, and growing sets of heads, are ablated");
   add_run(sub, o.run);
+  add_step(sub, o.step);
   sub->add_flag("--recorded", o.recorded, "Measure at every step whose weights were saved, on a few batches");
   sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
@@ -393,6 +415,7 @@ void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
 void add_export(CLI::App& app, Run& run, ExportOptions& o) {
   CLI::App* sub = add_command(app, run, o, compute<ExportOptions>, "export", "Export a run for other programs");
   add_run(sub, o.run);
+  add_step(sub, o.step);
   sub->add_option("--format", o.format,
                   "hf: a folder for Hugging Face transformers (Marian, T5, GPT-2 or Llama); onnx: model.onnx; "
                   "torchscript: model.pt; tensorboard: curves, histograms, attention and embeddings")
@@ -437,6 +460,7 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   CLI::App* sub =
       add_command(app, run, o, screenshot, "screenshot", "Draw the whole window to a PNG or SVG, without a display");
   add_option(sub, "--run", "RUN", o.run, "Folder of the run; default: the one that ships with the program");
+  add_step(sub, o.step);
   sub->add_option("--workspace", o.workspace, "Workspace to show")->check(CLI::IsMember(workspace_names()));
   sub->add_option("--view", o.view, "Level or mode of a workspace; also selects that workspace")
       ->check(CLI::IsMember(view_names()));

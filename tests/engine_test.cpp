@@ -11,17 +11,20 @@
 #include <map>
 
 #include "engine/checkpoint.h"
+#include "engine/torch_engine.h"
 #include "files/storage/file.h"
 #include "files/storage/run_folder.h"
 #include "files/storage/safetensors.h"
 #include "full_disk.h"
 #include "losses.h"
-#include "engine/torch_engine.h"
+#include "messages/metrics.h"
 #include "run_fixture.h"
+#include "training/validation.h"
 
 namespace attnscope {
 namespace {
 
+using testing::HasSubstr;
 namespace fs = std::filesystem;
 
 class RunOnDisk : public testing::Test {
@@ -470,6 +473,82 @@ TEST_F(RunOnDisk, KeptCheckpointsOfAnotherFutureOrAnotherRunAreRemoved) {
   losses(other, 3);
   other.save_run(folder.string());
   EXPECT_THAT(kept_steps({folder}), testing::ElementsAre(3));
+}
+
+// The step of the lowest validation loss in the metrics, and that loss.
+std::pair<std::int64_t, double> lowest_validation(const std::vector<MetricPoint>& points) {
+  std::pair<std::int64_t, double> lowest{0, 1e9};
+  for (const MetricPoint& point : points)
+    if (const auto loss = point[metric("validation_nll")]; loss && *loss < lowest.second) lowest = {point.step, *loss};
+  return lowest;
+}
+
+// A learning rate that is too high later: the lowest validation loss is not the last one.
+void train_past_the_best(TorchEngine& engine) {
+  Config config = tiny_config();
+  engine.reset(config, {});
+  losses(engine, 40);
+  config.training.noam_factor = 500;
+  engine.adjust(config);
+  losses(engine, 20);
+}
+
+TEST_F(RunOnDisk, TheBestWeightsAreKeptAndCanBeUsed) {
+  TorchEngine engine;
+  train_past_the_best(engine);
+  const auto [best, loss] = lowest_validation(engine.metrics());
+  ASSERT_LT(best, 60);
+  EXPECT_EQ(engine.best_step(), best);
+  engine.save_run(folder.string());
+
+  TorchEngine opened;
+  RunOpened run = opened.open_model(folder.string());
+  EXPECT_EQ(opened.status().best_step, best);
+  opened.use_step(run, best_weights);
+  EXPECT_EQ(run.step, best);
+  EXPECT_EQ(opened.status().step, best);
+  EXPECT_EQ(run.metrics.back().step, best);
+  opened.read_corpus({});
+  EXPECT_NEAR(validate(opened.model(), *opened.dataset({}), tiny_config().training.batch_size, {}), loss, 1e-5);
+  losses(opened, 1);  // with a new optimizer state: the saved one belongs to a later step
+  EXPECT_EQ(opened.status().step, best + 1);
+}
+
+TEST_F(RunOnDisk, WeightsThatWereNotSavedAreRefusedAndTheOthersNamed) {
+  saved_after(10);
+  TorchEngine engine;
+  RunOpened run = engine.open_model(folder.string());
+  try {
+    engine.use_step(run, 3);
+    FAIL() << "is refused";
+  } catch (const RunError& error) {
+    EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("has no weights of step 3"), HasSubstr("10")));
+  }
+  EXPECT_EQ(engine.status().step, 10);
+}
+
+TEST_F(RunOnDisk, AnotherRunSavedOverItDoesNotKeepItsBestWeights) {
+  saved_after(10);
+  ASSERT_TRUE(fs::exists(RunFolder{folder}.best()));
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  engine.save_run(folder.string());
+  EXPECT_FALSE(fs::exists(RunFolder{folder}.best()));
+}
+
+TEST(EarlyStopping, EndsAfterSoManyValidationsWithoutProgress) {
+  Config config = tiny_config();
+  config.training.noam_factor = 0;  // nothing is learned: the first validation is the best
+  config.training.patience = 2;
+  TorchEngine engine;
+  engine.reset(config, {});
+  std::vector<std::int64_t> ends;
+  for (int step = 1; step <= 25; ++step) {
+    losses(engine, 1);
+    if (engine.has_ended()) ends.push_back(step);
+  }
+  EXPECT_THAT(ends, testing::ElementsAre(15)) << "once, at the third validation; then training may continue";
+  EXPECT_EQ(engine.best_step(), 5);
 }
 
 TEST_F(RunOnDisk, OpensWithoutItsCorpusAndSaysSo) {

@@ -116,6 +116,8 @@ class FakeEngine : public Engine {
     script_->on_save();
     script_->note("checkpoint " + std::to_string(step_));
   }
+  void use_step(RunOpened& opened, std::int64_t step) override { opened.step = step; }
+  std::optional<std::int64_t> best_step() const override { return std::nullopt; }
   std::optional<OpenRun> keep() override { return script_->on_keep(); }
   std::optional<Autosave> last_saved() const override { return script_->last_saved; }
   std::vector<Autosave> autosaves() override { return script_->autosaves; }

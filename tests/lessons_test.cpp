@@ -519,6 +519,37 @@ TEST_F(LessonWindow, AClickerWalksThroughItOnAProjector) {
   ui.key(Key::space, draw);
   EXPECT_EQ(lesson_progress(scope).part, LessonPart::prediction);
   EXPECT_THAT(scope.commands, testing::Not(Contains(testing::VariantWith<Train>(testing::_)))) << "as Space does else";
+  ui.click({400, 400}, draw);  // Dear ImGui's keyboard navigation is active after a click
+  ui.key(Key::left, draw);
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::question);
+  ui.key(Key::right, draw);
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::prediction);
+}
+
+TEST_F(LessonWindow, AClickerPerformsEveryStepBeforeItLeavesThem) {
+  begin();
+  scope.presentation = true;
+  show_part(scope, LessonPart::touch);
+  const std::string sentence = scope.layout.sentence;
+  ui.key(Key::page_down, draw);
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::touch) << "the first step is performed instead";
+  EXPECT_EQ(scope.lessons.advanced, 0U);
+  for (int press = 0; press < 20 && lesson_progress(scope).part == LessonPart::touch; ++press) {
+    settle();
+    ui.key(Key::page_down, draw);
+  }
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::check);
+}
+
+TEST_F(LessonWindow, EscapeLeavesThePresentationOnlyAtTheSecondPress) {
+  begin();
+  scope.presentation = true;
+  ui.key(Key::escape, draw);
+  EXPECT_TRUE(scope.presentation);
+  EXPECT_TRUE(ui.drew("Press Escape again"));
+  ui.key(Key::escape, draw);
+  EXPECT_FALSE(scope.presentation);
+  EXPECT_TRUE(in_lesson(scope));
 }
 
 TEST_F(LessonWindow, EveryKindOfPredictionIsMade) {

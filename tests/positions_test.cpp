@@ -121,7 +121,39 @@ std::vector<double> numbers(const torch::Tensor& tensor) {
 // x: B×L×(H·d), every head's pairs rotated.
 torch::Tensor rotated_heads(const torch::Tensor& x, std::int64_t num_heads) {
   const std::int64_t width = x.size(2);
-  return kernels::rotate_heads(x, num_heads, width, 1, rope_rotations(x.size(1), width / num_heads));
+  return kernels::rotate_heads(x, num_heads, width, 1, rope_rotations(x.size(1), rotary_angles({.d_model = width, .num_heads = num_heads})));
+}
+
+// ---- RoPE scaling: numbers of an independent implementation in float64
+
+std::vector<double> frequencies(double theta, const char* scaling) {
+  ModelConfig config{.d_model = 16, .num_heads = 1};
+  config.positions = "rope";
+  config.rope_theta = theta;
+  config.rope_scaling = scaling;
+  return rotary_angles(config).frequencies;
+}
+
+TEST(RopeScaling, HasTheFrequenciesOfThePapers) {
+  const auto near = [](const std::vector<double>& got, const std::vector<double>& want) {
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-12 * want[i]) << i;
+  };
+  near(frequencies(5e5, "llama3:8,1,4,64"), {1.0, 0.0794030091792082, 0.004700753866357992, 0.0009115830921521387, 0.00017677669529663688, 3.428102195952591e-05, 6.647869871181235e-06, 1.2891731721515574e-06});
+  near(frequencies(1e4, "yarn:4,1,8,64,1.1386294361119891"), {1.0, 0.23717082451262847, 0.05, 0.007905694150420948, 0.0025, 0.0007905694150420948, 0.00025, 7.905694150420948e-05});
+  const std::vector<double> plain = frequencies(1e4, "none"), linear = frequencies(1e4, "linear:4");
+  for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_DOUBLE_EQ(linear[i], plain[i] / 4);
+}
+
+TEST(RopeScaling, OfYarnMakesCosAndSinLarger) {
+  ModelConfig config{.d_model = 16, .num_heads = 1};
+  config.rope_scaling = "yarn:4,1,8,64,1.5";
+  EXPECT_FLOAT_EQ(rope_rotations(1, rotary_angles(config))[0][0].item<float>(), 1.5F);  // cos 0
+}
+
+TEST(RopeScaling, ThatIsNotKnownIsRefusedByName) {
+  for (const char* text : {"", "dynamic:2", "linear", "linear:", "linear:0", "linear:2,3", "llama3:8", "yarn:4,1,8,64,x"})
+    EXPECT_THROW(frequencies(1e4, text), ConfigError) << text;
 }
 
 TEST(Rope, RotatesNeighbouringDimensions) {

@@ -181,12 +181,20 @@ void check_folder(const fs::path& folder) {
 }
 
 class Pretrained : public testing::TestWithParam<const char*> {};
+class KeptCheckpoint : public testing::TestWithParam<const char*> {};
 
 TEST_P(Pretrained, SaysWhatTheIndependentImplementationSays) {
   check_folder(random_checkpoint(GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Pretrained, testing::Values("marian", "llama", "gpt2", "t5", "t5-v1_1", "smollm"));
+
+// Kept with their weights: random ones under real rules for splitting words, biases only in some maps, and RoPE scaling.
+TEST_P(KeptCheckpoint, SaysWhatTheIndependentImplementationSays) {
+  check_folder(fs::path(ATTNSCOPE_TEST_DATA) / "checkpoints" / GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, KeptCheckpoint, testing::Values("qwen2", "llama3"));
 
 TEST(PretrainedFolders, SayWhatTheIndependentImplementationSays) {
   const char* const folders = std::getenv("ATTNSCOPE_CHECKPOINTS");
@@ -281,6 +289,7 @@ TEST_F(BrokenFolder, NamesTheFieldOfALlama) {
   };
   for (const Case& it :
        std::vector<Case>{{"rope_scaling", {{"rope_type", "llama3"}, {"factor", 8}}, "\"rope_scaling\" is"},
+                         {"rope_scaling", {{"type", "dynamic"}, {"factor", 2}}, "default, linear, llama3, yarn"},
                          {"rope_parameters", {{"rope_type", "yarn"}}, "\"rope_parameters\" is"},
                          {"rope_parameters", {{"rope_theta", "far"}}, "\"rope_parameters\" is"},
                          {"num_key_value_heads", 3, "model.num_kv_heads is 3, allowed: divisors of model.num_heads, 4"},

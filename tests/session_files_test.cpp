@@ -187,6 +187,7 @@ TEST_F(FilesTest, BeforeTheEndTheRunIsKeptOnceOrWhyNotIsSaid) {
   script->on_save = [&] {
     if (full) throw std::runtime_error("the disk is full");
   };
+  script->last_saved = Autosave{.path = "/autosaves/one"};
   start_with_run();
   session->post(KeepRun{});
   ASSERT_TRUE(wait_for([&] { return !all<NotSaved>().empty(); }));
@@ -194,6 +195,7 @@ TEST_F(FilesTest, BeforeTheEndTheRunIsKeptOnceOrWhyNotIsSaid) {
   full = false;
   session->post(KeepRun{});
   ASSERT_TRUE(wait_for([&] { return !all<RunAutosaved>().empty(); }));
+  EXPECT_EQ(all<RunAutosaved>()[0].saved_in, "/autosaves/one");
   session.reset();
   EXPECT_EQ(script->times("checkpoint 0"), 1U);
 }

@@ -72,6 +72,7 @@ struct TranslateOptions {  // lines on stdin → lines on stdout; a language mod
   bool attention = false;    // include attention in the JSON
   bool tree = false;         // include the beam's search tree in the JSON
   std::int64_t average = 1;  // translate with the mean of this many checkpoints; 1: model.safetensors
+  std::optional<std::int64_t> step = {};  // as in OpenRun
 };
 int translate(const TranslateOptions& options);
 
@@ -84,6 +85,7 @@ struct EvaluateOptions {
   std::int64_t beam = 1;
   std::int64_t average = 1;  // as TranslateOptions
   bool json = false;
+  std::optional<std::int64_t> step = {};  // as in OpenRun
 };
 int evaluate(const EvaluateOptions& options);
 
@@ -96,6 +98,7 @@ struct AttendOptions {
   int layer = 1;                    // from 1
   int head = 1;                     // from 1
   InterventionsText interventions;  // interventions on the model during the inspection
+  std::optional<std::int64_t> step = {};  // as in OpenRun
 };
 int attend(const AttendOptions& options);  // on stdout
 
@@ -113,6 +116,7 @@ struct ExplainOptions {
   bool attribution = false;   // attribution of one generated token, only for the clean sentence
   int token = -1;             // index of that token, from 0; −1: the last that is more than punctuation
   bool json = false;
+  std::optional<std::int64_t> step = {};  // as in OpenRun
 };
 int explain(const ExplainOptions& options);  // on stdout
 
@@ -145,6 +149,7 @@ struct ScreenshotOptions {
   std::string language;             // of window and lessons: "en" or "fr"; empty: the system's
   bool svg = false;                 // regardless of the ending of `out`
   std::string out;                  // a PNG; an SVG if it ends with .svg, a handout if with .html
+  std::optional<std::int64_t> step = {};  // as in OpenRun
 };
 int screenshot(const ScreenshotOptions& options);  // only in builds with the window
 
@@ -190,6 +195,7 @@ struct HeadsOptions {
   std::string run = {};
   bool recorded = false;  // at every recorded step instead
   bool json = false;
+  std::optional<std::int64_t> step = {};  // as in OpenRun
 };
 int heads(const HeadsOptions& options);  // on stdout
 
@@ -214,6 +220,7 @@ struct ExportOptions {
   std::string folder;  // created; must be empty otherwise
   std::string source = "The animal didn't cross the street because it was too tired.";  // used if no sentence is pinned
   std::int64_t average = 1;                                                             // as TranslateOptions
+  std::optional<std::int64_t> step = {};  // as in OpenRun
 };
 int export_run(const ExportOptions& options);
 

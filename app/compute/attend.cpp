@@ -45,7 +45,7 @@ std::string map_csv(const Snapshot& snapshot, const HeadPlace& place) {
 
 int attend(const AttendOptions& options) {
   TorchEngine engine;
-  open_model(engine, options.run);
+  open_model(engine, options.run, options.step);
   const ModelConfig& model = engine.config().model;
   const HeadPlace place{part_from(options.part), options.layer - 1, options.head - 1};
   const bool csv = options.format == "csv";

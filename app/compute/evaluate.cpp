@@ -198,7 +198,7 @@ std::string split_of(const Corpus& corpus, const TorchEngine& engine, const Eval
 int evaluate(const EvaluateOptions& options) {
   ProgressLine line;
   TorchEngine engine;
-  open_run(engine, options.run, line);
+  open_run(engine, options.run, line, options.step);
   if (options.average > 1) engine.average(options.average);
   std::optional<Corpus> named;
   if (!options.corpus.empty()) named = load_named_corpus(engine, options);

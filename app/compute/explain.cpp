@@ -248,7 +248,7 @@ void print_explanation(const ExplainOptions& options) {
   const ContrastQuestion question{options.clean, options.corrupted, words_between(options.between)};
   ProgressLine line;
   TorchEngine engine;
-  open_run(engine, options.run, line);
+  open_run(engine, options.run, line, options.step);
   const auto show = [&](double fraction) { line.show("Searching for the circuit", fraction); };
   const auto runs = std::make_shared<const ContrastRuns>(engine.model(), engine.tokenizer(), question);
   const ContrastFacts& facts = runs->facts();

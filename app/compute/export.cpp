@@ -13,10 +13,10 @@ int export_run(const ExportOptions& options) {
   ProgressLine line;
   TorchEngine engine;
   if (options.format == "tensorboard") {
-    open_run(engine, options.run, line);
+    open_run(engine, options.run, line, options.step);
     export_tensorboard(engine, options.source, options.folder, line);
   } else {
-    open_model(engine, options.run);
+    open_model(engine, options.run, options.step);
     if (options.average > 1) engine.average(options.average);
     const Exported run{engine.config(), engine.model(), engine.tokenizer()};
     const auto write = options.format == "hf"     ? export_checkpoint

@@ -81,7 +81,7 @@ void print_history(TorchEngine& engine, const HeadsOptions& options, ProgressLin
 int heads(const HeadsOptions& options) {
   ProgressLine line;
   TorchEngine engine;
-  open_run(engine, options.run, line);
+  open_run(engine, options.run, line, options.step);
   if (options.recorded) {
     print_history(engine, options, line);
     return 0;

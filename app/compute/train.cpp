@@ -272,6 +272,10 @@ class TrainingLoop {
   void update(const TrainedRun& run, ProgressLine& line) {
     TorchEngine& engine = *run.engine;
     const MetricPoint point = engine.train_step({});
+    if (engine.has_ended() && engine.best_step()) {
+      line.clear();
+      tell("Training ends early: the validation loss is lowest at step {}", *engine.best_step());
+    }
     if (!writes(ranks_)) return;
     if (recording_due(engine)) record_pinned(engine, {}, {});
     checkpoint_if_due(engine, line);
@@ -320,7 +324,9 @@ class TrainingLoop {
     }
   }
 
-  bool over() const { return steps_done() >= steps_wanted_ || is_to_end(); }
+  bool over() const {
+    return steps_done() >= steps_wanted_ || is_to_end() || std::ranges::any_of(engines_, &Engine::has_ended);
+  }
   bool out_of_time() const { return options_.minutes > 0 && seconds() >= options_.minutes * 60; }
 
   // All ranks end after the same step, whichever received the request.

@@ -165,7 +165,7 @@ void write_text(Writer& writer, std::int64_t number, const std::optional<std::ve
 int translate(const TranslateOptions& options) {
   if (options.sample) check(options.sampling);  // before anything is loaded
   TorchEngine engine;
-  open_model(engine, options.run);
+  open_model(engine, options.run, options.step);
   if (options.average > 1) engine.average(options.average);
   Writer writer(engine, options);
   std::string line;

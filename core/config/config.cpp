@@ -9,6 +9,7 @@
 
 #include "common/edit_distance.h"
 #include "config/position_schemes.h"
+#include "config/rope_scaling.h"
 
 namespace attnscope {
 namespace {
@@ -210,6 +211,10 @@ const std::vector<ConfigField>& field_table() {
        uses_relative_vectors},
       {ATTNSCOPE_FIELD(model.rope_theta), "RoPE base", range(1, 1e9),
        "Base of the rotation angles: wavelengths go up to 2π times this value (2104.09864 §3.2.2)", uses_rope},
+      {ATTNSCOPE_FIELD(model.rope_scaling), "RoPE scaling", any_text,
+       "Change of the rotation angles for contexts longer than the model was first trained on: none, linear:FACTOR, "
+       "llama3:FACTOR,LOW,HIGH,LENGTH or yarn:FACTOR,SLOW,FAST,LENGTH,MAGNITUDE",
+       uses_rope},
       {ATTNSCOPE_FIELD(model.scaled_attention), "Divide by √d_k", yes_or_no,
        "Divide the scores by √d_k before the softmax (paper §3.2.1); without this the softmax saturates",
        is_transformer},
@@ -303,6 +308,11 @@ const std::vector<ConfigField>& field_table() {
        "Steps between two checkpoints of a run that has a folder"},
       {ATTNSCOPE_FIELD(training.kept_checkpoints), "Checkpoints to keep", range(0, 100, "checkpoints"),
        "Number of checkpoints whose weights stay in the run's folder, so that they can be averaged (paper §6.1)"},
+      {ATTNSCOPE_FIELD(training.keep_best), "Keep best weights", yes_or_no,
+       "Keep the weights of the step with the lowest validation loss, next to the newest ones, so that Run, Go to best "
+       "and --step best can use them", always, live},
+      {ATTNSCOPE_FIELD(training.patience), "Early stopping", range(0, 10000, "validations"),
+       "End training after this many validations without a lower validation loss; 0: never", always, live},
       {ATTNSCOPE_FIELD(training.seed), "Seed", range(0, 4294967295.0),
        "Seed of initial weights, batch order and dropout; the same seed gives the same losses on a CPU"},
       {ATTNSCOPE_FIELD(training.device), "Device", one_of({"auto", "cpu", "cuda"}),
@@ -491,6 +501,7 @@ void check(const Config& config) {
     throw ConfigError(fmt::format("model.num_heads is {}, allowed with {}: an even width d_model / num_heads, not {}",
                                   model.num_heads, positions.name, model.head_width()));
   }
+  if (positions.form == PositionForm::rotation) rotary_angles(model);
 }
 
 nlohmann::json to_json(const Config& config) {

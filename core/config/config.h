@@ -64,6 +64,7 @@ struct ModelConfig {
   std::string positions = "shaw";   // positional encoding: see config/position_schemes.h
   std::int64_t max_distance = 16;   // Shaw: larger distances are clipped to it (1803.02155 §3.2)
   double rope_theta = 10000;        // RoPE: base of the wavelengths (2104.09864 §3.2.2)
+  std::string rope_scaling = "none";  // RoPE: see config/rope_scaling.h
   bool scaled_attention = true;     // scores divided by √d_k (§3.2.1)
   std::int64_t num_kv_heads = 0;  // key and value heads, each shared by several query heads (2305.13245); 0: num_heads
   std::int64_t d_head = 0;        // d_k = d_v; 0: d_model / num_heads
@@ -135,6 +136,8 @@ struct TrainingConfig {
   std::int64_t validation_interval = 200;   // steps between two validations
   std::int64_t history_interval = 50;       // steps between two recordings of the pinned sentences
   std::int64_t checkpoint_interval = 1000;  // steps between two checkpoints of a run that has a folder
+  bool keep_best = true;                    // also keep the weights of the step with the lowest validation loss
+  std::int64_t patience = 0;                // validations without a lower loss after which training ends; 0: no limit
   std::int64_t kept_checkpoints = 0;        // number of older checkpoints retained in the run's folder, for averaging
   std::int64_t seed = 1;                    // weights, batch order and dropout
   std::string device = "auto";              // "auto", "cpu" or "cuda"

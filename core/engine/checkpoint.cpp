@@ -125,7 +125,15 @@ bool is_finite(const torch::Tensor& values) {
 }
 
 void save_weights(const std::filesystem::path& path, SequenceModel& model, std::int64_t step) {
-  save(path, weights_of(model), {{"step", std::to_string(step)}});
+  save_tensors(path, weights_of(model), step);
+}
+
+void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors, std::int64_t step) {
+  save(path, tensors, {{"step", std::to_string(step)}});
+}
+
+std::int64_t step_of_weights(const std::filesystem::path& path) {
+  return count_of(path, MappedTensors(path), "step");
 }
 
 std::int64_t load_weights(const std::filesystem::path& path, SequenceModel& model) {

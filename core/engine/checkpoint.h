@@ -22,6 +22,12 @@ bool is_finite(const torch::Tensor& values);
 // Saves the weights under PyTorch's names, with the number of training steps.
 void save_weights(const std::filesystem::path& path, SequenceModel& model, std::int64_t step);
 
+// The same for tensors by name.
+void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors, std::int64_t step);
+
+// The step of saved weights, without reading them. Throws as load_weights.
+std::int64_t step_of_weights(const std::filesystem::path& path);
+
 // The first parameter with a non-finite value; empty: none.
 std::string first_not_finite(SequenceModel& model);
 

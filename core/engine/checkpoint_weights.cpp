@@ -90,7 +90,10 @@ void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow>
       if (found) {
         destination.take(*found, part);
         CheckpointTensors::release(*found);
-      } else if (!row.optional) {
+      } else if (row.optional) {
+        // Parameters are uninitialized here; buffers keep what the model computed.
+        if (row.parameter.ends_with(".bias")) place->second.detach().zero_();
+      } else {
         throw CheckpointError(fmt::format("tensor {} is missing", fmt::join(part.names, " or ")));
       }
     }

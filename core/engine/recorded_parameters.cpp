@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "engine/checkpoint.h"
+#include "files/storage/file.h"
 #include "files/storage/safetensors.h"
 
 namespace attnscope {
@@ -33,6 +37,34 @@ RecordedTensors copied_parameters(const SequenceModel& model) {
 void RecordedParameters::find_in(const RunFolder& folder, std::int64_t step) {
   for (const std::int64_t kept : kept_steps(folder))
     if (kept < step) steps_[kept].file = folder.kept_weights(kept);
+  std::error_code error;
+  if (!std::filesystem::exists(folder.best(), error)) return;
+  const std::int64_t best = step_of_weights(folder.best());
+  if (best > step) return;  // of a run that was continued from an earlier step
+  best_step_ = best;
+  best_ = {{}, folder.best()};
+}
+
+void RecordedParameters::record_best(std::int64_t step, RecordedTensors tensors) {
+  best_step_ = step;
+  best_ = {std::move(tensors), {}};
+}
+
+void RecordedParameters::best_is_in(const RunFolder& folder) {
+  if (best_step_) best_ = {{}, folder.best()};
+}
+
+void RecordedParameters::save_best(const std::filesystem::path& file, const RunFolder& folder) const {
+  if (best_.tensors.empty()) {
+    if (best_.file == folder.best()) return;
+    write_file(file, read_file(best_.file, std::numeric_limits<std::size_t>::max()));
+  } else {
+    save_tensors(file, {best_.tensors.begin(), best_.tensors.end()}, *best_step_);
+  }
+}
+
+const RecordedParameters::Step& RecordedParameters::at(std::int64_t step) const {
+  return step == best_step_ ? best_ : steps_.at(step);
 }
 
 void RecordedParameters::record(std::int64_t step, RecordedTensors tensors) {
@@ -60,11 +92,12 @@ void RecordedParameters::thin() {
 std::vector<std::int64_t> RecordedParameters::steps() const {
   std::vector<std::int64_t> all;
   for (const auto& [step, kept] : steps_) all.push_back(step);
+  if (best_step_ && !steps_.contains(*best_step_)) all.insert(std::ranges::lower_bound(all, *best_step_), *best_step_);
   return all;
 }
 
 torch::Tensor RecordedParameters::matrix(std::int64_t step, const std::string& name) const {
-  const Step& kept = steps_.at(step);
+  const Step& kept = at(step);
   if (!kept.tensors.empty()) return kept.tensors.at(name);
   const Safetensors file = read_safetensors(kept.file);
   const TensorBytes& stored = file.at(name);
@@ -78,7 +111,7 @@ torch::Tensor RecordedParameters::matrix(std::int64_t step, const std::string& n
 }
 
 void RecordedParameters::restore(std::int64_t step, SequenceModel& model) const {
-  const Step& kept = steps_.at(step);
+  const Step& kept = at(step);
   if (kept.tensors.empty()) {
     load_weights(kept.file, model);
     return;

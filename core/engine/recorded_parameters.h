@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,19 @@ class RecordedParameters {
   explicit RecordedParameters(std::size_t budget = std::size_t{128} << 20, std::size_t most_steps = 1000)
       : budget_(budget), most_steps_(most_steps) {}
 
-  // Registers older weights in the folder, of steps before `step`; they are read on demand.
+  // Registers older weights in the folder, of steps up to `step`, and the best ones; they are read on demand.
   void find_in(const RunFolder& folder, std::int64_t step);
 
   // Above either limit, drops the step with the closest neighbors.
   void record(std::int64_t step, RecordedTensors tensors);
+
+  // Records the weights of the lowest validation loss so far instead of earlier ones. They are never dropped.
+  void record_best(std::int64_t step, RecordedTensors tensors);
+  std::optional<std::int64_t> best() const { return best_step_; }
+  // Writes the best weights to `file`, unless they are already in the folder that it will be moved to. After the move,
+  // best_is_in frees their memory.
+  void save_best(const std::filesystem::path& file, const RunFolder& folder) const;
+  void best_is_in(const RunFolder& folder);
 
   std::vector<std::int64_t> steps() const;  // ascending
 
@@ -44,10 +53,13 @@ class RecordedParameters {
     std::filesystem::path file;
   };
   void thin();
+  const Step& at(std::int64_t step) const;
 
   std::size_t budget_;
   std::size_t most_steps_;
   std::map<std::int64_t, Step> steps_;
+  std::optional<std::int64_t> best_step_;
+  Step best_;
 };
 
 std::size_t bytes_of(const RecordedTensors& tensors);

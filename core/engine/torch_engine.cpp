@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 
@@ -30,6 +31,8 @@
 #include "inspect/probe/inspect_model.h"
 #include "inspect/probe/order.h"
 #include "inspect/probe/tensors.h"
+#include "inspect/probe/tensors.h"
+#include "messages/metrics.h"
 #include "model/initial_values.h"
 #include "common/mark.h"
 #include "model/kernels/bfloat16_product.h"
@@ -204,6 +207,12 @@ TorchEngine::Run TorchEngine::read_model(const std::string& path) const {
   std::vector<MetricPoint> points = load_metrics(run.folder->metrics());
   std::erase_if(points, [&](const MetricPoint& point) { return point.step > run.step(); });
   run.metrics = MetricLog(points);
+  for (const MetricPoint& point : points) {
+    const std::optional<double> loss = point[metric("validation_nll")];
+    if (!loss) continue;
+    run.validations_since_best = *loss < run.best_loss ? 0 : run.validations_since_best + 1;
+    run.best_loss = std::fmin(run.best_loss, *loss);
+  }
   load_pinned(run);
   run.record = load_corpus_record(run.folder->corpus());
   return run;
@@ -387,7 +396,8 @@ Status TorchEngine::status() const {
   if (!run_.watched) return {};
   return {.step = run_.step(),
           .device = device_text(run_.watched->model->device()),
-          .recorded_weights = run_.recorded.steps()};
+          .recorded_weights = run_.recorded.steps(),
+          .best_step = run_.recorded.best()};
 }
 
 const Corpus& TorchEngine::corpus_of_run() const {
@@ -408,7 +418,7 @@ void TorchEngine::make_trainer(const YieldCallback& yield) {
   auto trainer = std::make_unique<Trainer>(trainable_copy(*run_.watched->model), run_.config, dataset(yield), ranks_);
   trainer->set_steps_done(run_.step());
   // A run without saved optimizer state continues with zero moments.
-  if (run_.folder && std::filesystem::exists(run_.folder->optimizer())) {
+  if (run_.folder && !run_.optimizer_is_later && std::filesystem::exists(run_.folder->optimizer())) {
     const std::int64_t step = load_optimizer(run_.folder->optimizer(), trainer->optimizer());
     if (step != run_.step()) {
       throw RunError(fmt::format(
@@ -424,8 +434,48 @@ MetricPoint TorchEngine::train_step(const YieldCallback& yield) {
   if (recording_due(*this)) run_.embeddings.record(run_.step(), copied_embeddings(weights()));
   run_.metrics.make_room();  // so that no step is performed whose point cannot be stored
   MetricPoint& point = run_.metrics.append(with_short_errors([&] { return run_.trainer->step(yield); }));
-  if (run_.trainer->validation_due()) run_.trainer->validate(*watch()->model, point, yield);
+  run_.stops_early = false;
+  if (run_.trainer->validation_due()) {
+    run_.trainer->validate(*watch()->model, point, yield);
+    note_validation(point);
+  }
   return point;
+}
+
+void TorchEngine::note_validation(const MetricPoint& point) {
+  const std::optional<double> loss = point[metric("validation_nll")];
+  if (!loss) return;
+  if (*loss < run_.best_loss) {
+    run_.best_loss = *loss;
+    run_.validations_since_best = 0;
+    if (run_.config.training.keep_best) run_.recorded.record_best(point.step, copied_parameters(weights()));
+  } else {
+    run_.stops_early = ++run_.validations_since_best == run_.config.training.patience;
+  }
+}
+
+void TorchEngine::use_step(RunOpened& opened, std::int64_t step) {
+  if (step == best_weights) {
+    if (!best_step()) {
+      throw RunError(fmt::format("{} has no best weights: training.keep_best saves them while training",
+                                 opened.folder));
+    }
+    step = *best_step();
+  }
+  if (step == run_.step()) return;
+  const std::vector<std::int64_t> steps = run_.recorded.steps();
+  if (std::ranges::find(steps, step) == steps.end()) {
+    throw RunError(fmt::format("{} has no weights of step {}, but of: {}{}{}", opened.folder, step,
+                               fmt::join(steps, ", "), steps.empty() ? "" : ", ", run_.step()));
+  }
+  run_.recorded.restore(step, *run_.watched->model);
+  run_.watched->step = opened.step = step;
+  run_.optimizer_is_later = true;
+  const auto is_later = [step](const MetricPoint& point) { return point.step > step; };
+  std::erase_if(opened.metrics, is_later);
+  run_.metrics = MetricLog(opened.metrics);
+  run_.pinned.truncate(step);
+  opened.pinned = run_.pinned.sentences();
 }
 
 bool TorchEngine::is_home(const std::filesystem::path& folder) const {
@@ -452,6 +502,7 @@ void TorchEngine::save_run(LockedRun held) {
   // A run that is continued without new training has already saved its checkpoints.
   write_present(checkpoint, where_it_was && !run_.trainer ? Keep::no : Keep::weights);
   checkpoint.commit();
+  run_.recorded.best_is_in(checkpoint.run());
   pacing.ended(Clock::now());
   const std::optional<Home> before =
       std::exchange(home_, Home{std::move(held), pacing, run_.metrics.size(), Clock::now(), run_.step()});
@@ -472,7 +523,8 @@ void TorchEngine::write_lasting(Checkpoint& checkpoint) {
   save_corpus_record(files.corpus(), *run_.record);
   save_metrics(files.metrics(), run_.metrics.from());
   checkpoint.remove(files.optimizer());  // another run's, if this one has none
-  if (!run_.trainer && run_.folder && std::filesystem::exists(run_.folder->optimizer())) {
+  if (!run_.trainer && run_.folder && !run_.optimizer_is_later &&
+      std::filesystem::exists(run_.folder->optimizer())) {
     write_file(files.optimizer(), read_file(run_.folder->optimizer(), largest_optimizer));
   }
 }
@@ -485,6 +537,11 @@ void TorchEngine::write_present(Checkpoint& checkpoint, Keep keep) {
   save_config(files.config(), run_.config);
   if (run_.trainer) save_optimizer(files.optimizer(), run_.trainer->optimizer(), run_.step());
   save_weights(files.model(), weights(), run_.step());
+  if (run_.recorded.best()) {
+    run_.recorded.save_best(files.best(), checkpoint.run());
+  } else {
+    checkpoint.remove(files.best());
+  }
   if (run_.pinned.sentences().empty()) {
     checkpoint.remove(files.history());
   } else {
@@ -532,6 +589,7 @@ void TorchEngine::checkpoint(Keep keep) {
   Checkpoint checkpoint(home_->held);
   write_present(checkpoint, keep);
   checkpoint.commit();
+  run_.recorded.best_is_in(checkpoint.run());
   home_->step = run_.step();
   home_->pacing.ended(Clock::now());
 }

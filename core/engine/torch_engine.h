@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,7 +53,11 @@ class TorchEngine final : public Engine {
   void adjust(const Config& config) override;
   Status status() const override;
   std::int64_t steps_wanted() const override { return run_.config.training.steps; }
-  bool has_ended() const override { return ranks_ && ranks_->agreed() != Ranks::Ending::none; }
+  bool has_ended() const override {
+    return run_.stops_early || (ranks_ && ranks_->agreed() != Ranks::Ending::none);
+  }
+  void use_step(RunOpened& opened, std::int64_t step) override;
+  std::optional<std::int64_t> best_step() const override { return run_.recorded.best(); }
   std::int64_t history_interval() const override { return run_.config.training.history_interval; }
   History& history() override { return run_.pinned; }
   void record_weights() override;
@@ -125,6 +130,10 @@ class TorchEngine final : public Engine {
     std::vector<std::string> warnings;
     RecordedParameters embeddings{std::size_t{128} << 20, 100};  // for an animation of some seconds
     RecordedParameters recorded;                                 // all weights, at steps that have frames
+    double best_loss = std::numeric_limits<double>::infinity();  // the lowest validation loss so far
+    std::int64_t validations_since_best = 0;
+    bool stops_early = false;                  // the last step used up training.patience
+    bool optimizer_is_later = false;           // the one in `folder` belongs to a later step than these weights
     std::shared_ptr<WatchedModel> recalled;                      // one of those steps; null: none requested
 
     // Created on first request; a result is cached until another question is asked.
@@ -164,6 +173,8 @@ class TorchEngine final : public Engine {
   // The current run's corpus. Throws CorpusError if its file is missing.
   const Corpus& corpus_of_run() const;
   void make_trainer(const YieldCallback& yield);
+  // Notes the loss of a validation, and records the weights if it is the lowest.
+  void note_validation(const MetricPoint& point);
   // The batch of the coming step, or the reason why there is none.
   std::shared_ptr<const BatchInspection> next_batch(const BatchWanted& wanted, const YieldCallback& yield);
 

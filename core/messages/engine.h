@@ -33,6 +33,12 @@ class Engine {
   // Builds a new run from its configuration.
   virtual RunOpened reset(const Config& config, const ProgressCallback& progress) = 0;
 
+  // Right after open_model: uses the weights saved at this step, or best_weights, instead of the newest, and drops what
+  // belongs to later steps from `opened`. The folder is not changed. Throws RunError if there are none.
+  virtual void use_step(RunOpened& opened, std::int64_t step) = 0;
+  // The step with the lowest validation loss, if its weights were kept.
+  virtual std::optional<std::int64_t> best_step() const = 0;
+
   // Loads the corpus of the opened model, which training, studies and the check for unseen words need. `progress` may
   // run probes, and throw to cancel loading.
   virtual CorpusRead read_corpus(const ProgressCallback& progress) = 0;

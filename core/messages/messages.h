@@ -43,12 +43,15 @@ struct StartStudy {  // cancels the study in progress, if any
   bool of_other = false;                  // for the run that the present one is compared with
 };
 struct CancelStudy {};
+inline constexpr std::int64_t best_weights = -1;  // instead of a step: those of the lowest validation loss
 struct OpenRun {
   std::string path;              // of a run, or of a saved comparison: both its runs are opened
   bool go_on = false;            // save it there from now on; requires that no other process does
   bool discard_unsaved = false;  // as in Reset
   double rate_factor = 1;        // applied to its saved learning rate
+  std::optional<std::int64_t> step = {};  // use the weights saved at this step, or best_weights; none: the newest
 };
+struct GoToBest {};       // saves the run, and opens it at the step with the lowest validation loss
 struct KeepRun {};        // before the window closes; answered by RunAutosaved or NotSaved
 struct ListAutosaves {};  // answered by AutosaveList
 struct SaveRun {          // saves the comparison while two runs are compared
@@ -77,7 +80,7 @@ struct ReadFile {  // a small file; answered by FileRead
 };
 using Command =
     std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, Pin, Unpin, StartStudy, CancelStudy, OpenRun,
-                 SaveRun, Compare, EndComparison, KeepRun, ListAutosaves, ListDirectory, WriteFile, ReadFile>;
+                 GoToBest, SaveRun, Compare, EndComparison, KeepRun, ListAutosaves, ListDirectory, WriteFile, ReadFile>;
 
 // ---- events: worker → window
 
@@ -89,6 +92,7 @@ struct Status {
   std::int64_t step = 0;
   std::string device;                               // "CPU, 2 threads", "CUDA"
   std::vector<std::int64_t> recorded_weights = {};  // steps whose weights can be inspected, ascending
+  std::optional<std::int64_t> best_step = {};       // with the lowest validation loss, if its weights were kept
   bool operator==(const Status&) const = default;
 };
 
@@ -160,8 +164,10 @@ struct Autosave {
 struct AutosaveList {
   std::vector<Autosave> runs;  // newest first
 };
-struct RunAutosaved {};  // the present run is completely saved on disk
-struct NotSaved {        // the request was not executed: the present run could not be saved and would have been lost
+struct RunAutosaved {            // the present run is completely saved on disk
+  std::string saved_in;  // its folder; empty: it has not changed since it was opened
+};
+struct NotSaved {  // the request was not executed: the present run could not be saved and would have been lost
   std::variant<Reset, OpenRun, KeepRun> wanted;
   std::string why;
 };

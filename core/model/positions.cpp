@@ -26,11 +26,11 @@ std::vector<float> geometric_slopes(std::int64_t n) {
   return slopes;
 }
 
-// length × dimensions/2: position · base^(−2i/dimensions), the angles of sinusoids and RoPE. In double, because float
+// length × dimensions/2: position · 10000^(−2i/dimensions), the angles of sinusoids. In double, because float
 // powers would lose the last digits at distant positions.
-torch::Tensor position_angles(std::int64_t length, std::int64_t dimensions, double base = 10000) {
+torch::Tensor position_angles(std::int64_t length, std::int64_t dimensions) {
   const torch::Tensor even = torch::arange(0, dimensions, 2, torch::kFloat64);
-  const torch::Tensor frequencies = torch::exp(even * (-std::log(base) / static_cast<double>(dimensions)));
+  const torch::Tensor frequencies = torch::exp(even * (-std::log(10000.0) / static_cast<double>(dimensions)));
   return torch::arange(length, torch::kFloat64).unsqueeze(1) * frequencies;
 }
 
@@ -68,9 +68,10 @@ torch::Tensor t5_buckets(const torch::Tensor& relative, bool bidirectional) {
   return bidirectional ? bucket + relative.gt(0).to(torch::kInt64) * n : bucket;
 }
 
-torch::Tensor rope_rotations(std::int64_t length, std::int64_t d, double theta) {
-  const torch::Tensor angles = position_angles(length, d, theta);
-  return torch::stack({angles.cos(), angles.sin()}, 2).flatten(1).to(torch::kFloat32);
+torch::Tensor rope_rotations(std::int64_t length, const RotaryAngles& angles) {
+  const torch::Tensor turned =
+      torch::arange(length, torch::kFloat64).unsqueeze(1) * torch::tensor(angles.frequencies, torch::kFloat64);
+  return (torch::stack({turned.cos(), turned.sin()}, 2).flatten(1) * angles.magnitude).to(torch::kFloat32);
 }
 
 // ---- one function per scheme. Computed tensors are buffers: they follow the model between devices but are not
@@ -133,7 +134,7 @@ Tell t5(torch::nn::Module& owner, const ModelConfig& config, bool causal) {
 
 Tell rope(torch::nn::Module& owner, const ModelConfig& config, bool) {
   const torch::Tensor rotations =
-      owner.register_buffer("rotations", rope_rotations(config.max_length, config.head_width(), config.rope_theta));
+      owner.register_buffer("rotations", rope_rotations(config.max_length, rotary_angles(config)));
   return [rotations](const torch::Tensor&, const torch::Tensor& keys) {
     check_room(rotations, keys.size(0));
     return RelativePositions{.rotations = rotations.slice(0, 0, keys.size(0))};

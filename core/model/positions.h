@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "config/rope_scaling.h"
 #include "config/config.h"
 #include "model/kernels/libtorch.h"
 
@@ -23,9 +24,9 @@ torch::Tensor t5_buckets(const torch::Tensor& relative, bool bidirectional);
 // The same values with all sines first and then all cosines, as in Marian and tensor2tensor.
 torch::Tensor sinusoidal_halves(std::int64_t length, std::int64_t d_model);
 
-// length × d: cos in even, sin in odd dimensions of the angles position · theta^(−2i/d) by which RoPE (2104.09864
-// §3.4.2) rotates a head's pairs of neighboring dimensions (2i, 2i+1).
-torch::Tensor rope_rotations(std::int64_t length, std::int64_t d, double theta = 10000);
+// length × d: cos in even, sin in odd dimensions of the angles position · frequency by which RoPE (2104.09864 §3.4.2)
+// rotates a head's pairs of neighboring dimensions (2i, 2i+1).
+torch::Tensor rope_rotations(std::int64_t length, const RotaryAngles& angles);
 
 // The vectors of positions first … last − 1, L×D, as added to the embeddings. Throws std::out_of_range beyond
 // max_length, as does RelativePositions if it is based on a table.

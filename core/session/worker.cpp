@@ -263,7 +263,7 @@ void Session::Worker::carry_out(Command command) {
           [this](const Adjust& adjusted) { adjust(adjusted.config); },
           [this](const SaveRun& save_run) { save(save_run.path); }, [this](const Pin& pinned) { pin(pinned.text); },
           [this](const Unpin& unpinned) { unpin(unpinned.text); }, [this](const Reset& wanted) { reset_all(wanted); },
-          [this](const OpenRun& wanted) { open_comparison(wanted); },
+          [this](const OpenRun& wanted) { open_comparison(wanted); }, [this](const GoToBest&) { go_to_best(); },
           [this](const Compare& wanted) { compare(wanted); },
           [this](const EndComparison& wanted) { end_comparison(wanted); },
           [](const auto&) {},  // took effect on arrival
@@ -355,7 +355,14 @@ void Session::Worker::keep_run(const KeepRun& wanted) {
   };
   if (!keep_or_tell(wanted, checkpoint_all)) return;
   kept_ = true;
-  send(RunAutosaved{});
+  const std::optional<Autosave> saved = run_open_ ? engine_->last_saved() : std::nullopt;
+  send(RunAutosaved{saved ? saved->path : ""});
+}
+
+void Session::Worker::go_to_best() {
+  std::optional<OpenRun> reopen;
+  if (!attempt(mark("save the run"), [&] { reopen = engine_->keep(); }) || !reopen) return;
+  open({.path = reopen->path, .step = best_weights});
 }
 
 void Session::Worker::list_autosaves() {
@@ -433,6 +440,7 @@ bool Session::Worker::open(const OpenRun& wanted) {
   const bool opened = prepare(
       wanted, wanted.discard_unsaved, "open the run", AfterPreparation::freeze, [&](const ProgressCallback& progress) {
         RunOpened run = wanted.go_on ? engine_->go_on_with(wanted.path, progress) : engine_->open_model(wanted.path);
+        if (wanted.step) engine_->use_step(run, *wanted.step);
         slow_down(run, wanted.rate_factor);
         return run;
       });
@@ -604,7 +612,12 @@ void Session::Worker::train_meanwhile() {
 
 // Pressing Train afterwards continues: training ends only on reaching the last step, not beyond it.
 void Session::Worker::stop_at_last_step() {
-  if (engine_->has_ended()) activity_ = Activity::finished;
+  for (Engine* engine : engines()) {
+    if (!engine->has_ended()) continue;
+    activity_ = Activity::finished;
+    if (const std::optional<std::int64_t> best = engine->best_step())
+      say(Severity::info, fmt::format(mark("Training ended early: the validation loss is lowest at step {}"), *best));
+  }
   const std::int64_t step = next_in_lockstep(engines()).front()->status().step;
   if (step != engine_->steps_wanted()) return;
   activity_ = Activity::finished;

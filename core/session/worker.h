@@ -86,6 +86,7 @@ class Session::Worker {
   void unpin(const std::string& text);
   void slow_down(RunOpened& opened, double factor);  // reduces its learning rate
   void keep_run(const KeepRun& wanted);
+  void go_to_best();
   void list_autosaves();
   using Replacement = decltype(NotSaved::wanted);
   // Returns false if the present run cannot be saved; the window has then been told that `wanted` was not executed.

@@ -245,6 +245,28 @@ bool follows_system(const AppState& scope) {
   return !scope.layout.language;
 }
 
+void open_example(AppState& scope) {
+  scope.commands.emplace_back(OpenRun{.path = scope.facts.shipped_run});
+}
+
+bool has_example(const AppState& scope) {
+  return !scope.facts.shipped_run.empty() && scope.run.folder != scope.facts.shipped_run;
+}
+
+bool has_better_step(const AppState& scope) {
+  return scope.status.best_step && *scope.status.best_step < scope.status.step && !scope.other;
+}
+
+// With a lesson open, leaves only at the second press: the key is next to those of a clicker's software.
+void leave_presentation(AppState& scope) {
+  constexpr double time_to_confirm = 4;  // seconds
+  const double now = ImGui::GetTime();
+  if (in_lesson(scope) && now - std::exchange(scope.escaped_at, now) > time_to_confirm)
+    notify(scope, Severity::info, tr("Press Escape again to leave the presentation. The lesson stays open."));
+  else
+    toggle_presentation(scope);
+}
+
 // Undoes one thing per press.
 void escape(AppState& scope) {
   scope.focus_workspace = true;
@@ -252,7 +274,7 @@ void escape(AppState& scope) {
   if (scope.pen.held) {
     toggle_pen(scope);
   } else if (scope.presentation) {
-    toggle_presentation(scope);
+    leave_presentation(scope);
   } else if (scope.timeline.focused) {
     show_present(scope);
   } else {
@@ -401,6 +423,8 @@ constexpr std::array table = {
     // ---- the menus
     Action{"open-run", "Open run…", "Opens the folder of a saved run: weights, tokenizer, curves.",
            typing(ctrl(Key::o)), Menu::file, choose_it<Purpose::open_run>},
+    Action{"example", "Example", "Opens the trained model that ships with attnscope.", no_key, Menu::file, open_example,
+           has_example},
     Action{"open-corpus", "Open corpus…",
            "Opens a text file of sentence pairs: source, tab, target. You can also drop files on the window.", no_key,
            Menu::file, choose_it<Purpose::open_corpus>},
@@ -428,6 +452,10 @@ constexpr std::array table = {
     Action{"step", "Step", "Runs one optimizer step, then pauses.",
            Shortcut{ctrl(Key::right), ShortcutContext::window, Chord{Key::right}}, Menu::run, step_once, can_train},
     Action{"reset", "Reset", reset_help, no_key, Menu::run, reset, can_reset},
+    Action{"go-to-best", "Go to best",
+           "Opens this run at the step with the lowest validation loss. The run is saved first, and its newest weights "
+           "stay in its folder.",
+           no_key, Menu::run, [](AppState& scope) { scope.commands.emplace_back(GoToBest{}); }, has_better_step},
     Action{"begin-with", "Initialize from these weights",
            "Reset will start from the weights of the current run, as saved in its folder, instead of random ones. Use "
            "it to fine-tune the model on another corpus, as a separate run.",
@@ -623,9 +651,9 @@ constexpr std::array table = {
 
 // Actions that affect training, and actions that replace or save the run.
 constexpr std::array<std::string_view, 3> of_training = {"train", "step", "pin"};
-constexpr std::array<std::string_view, 12> of_runs = {"open-run",    "open-corpus", "open-view",  "save-run",
-                                                      "save-run-as", "reset",       "begin-with", "compare",
-                                                      "keep-a",      "keep-b",      "lessons",    "serve"};
+constexpr std::array<std::string_view, 14> of_runs = {"open-run", "go-to-best", "example",     "open-corpus", "open-view",  "save-run",
+                                                      "save-run-as", "reset",   "begin-with",  "compare",    "keep-a",
+                                                      "keep-b",      "lessons", "serve"};
 
 // The reason why this window may not do it if the run trains elsewhere; null: allowed.
 const char* forbidden(const Action& action, const AppState& scope) {
@@ -684,15 +712,16 @@ bool handle_workspace_keys(AppState& scope, TextureStore& textures, const Skin& 
   return used;
 }
 
-// On a projector, the page keys and Space, as sent by presenters' clickers, step through the lesson. Returns true if
-// handled.
+// On a projector, the page keys, arrows and Space, as sent by presenters' clickers, step through the lesson, also after
+// a mouse click. Returns true if handled.
 bool handle_clicker(AppState& scope) {
-  if (!scope.presentation || !in_lesson(scope)) return false;
-  if (!is_in_context(ShortcutContext::not_walking) || scope.timeline.focused) return false;
-  const bool on = pressed({.key = Key::page_down}) || pressed({.key = Key::space});
-  const bool back = pressed({.key = Key::page_up});
-  if (on || back) move_part(scope, on ? 1 : -1);
-  return on || back;
+  if (!scope.presentation || !in_lesson(scope) || !is_in_context(ShortcutContext::window)) return false;
+  constexpr auto any = [](auto... keys) { return (pressed({.key = keys}) || ...); };
+  const bool next = any(Key::page_down, Key::right, Key::down, Key::space);
+  const bool back = any(Key::page_up, Key::left, Key::up);
+  if (next) advance_lesson(scope);
+  if (back) move_part(scope, -1);
+  return next || back;
 }
 
 // A shortcut that is inactive here is not mentioned.

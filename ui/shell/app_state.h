@@ -217,6 +217,7 @@ struct AppState {
   // ---- the user's
   Layout layout;
   Config edited;              // the setup column; differs from run.config while edits are pending until Reset
+  double escaped_at = -1e9;   // ImGui::GetTime() of the last Escape that asked for confirmation
   bool presentation = false;  // F11: chrome hidden, everything readable from the last row of a room
   std::string dropped_file;   // waiting for "Train on this file?"; empty: none
   ComparingView comparing;

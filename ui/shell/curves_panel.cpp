@@ -43,7 +43,7 @@ void fit_everything(CurvesView& view) {
 void draw_controls(const Curves& curves, const Curves* other, CurvesView& view, const Skin& skin) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(skin.px(5), ImGui::GetStyle().ItemSpacing.y));
   float buttons = 0;
-  for (const char* label : {tr("Log"), tr("Follow"), tr("Fit"), tr("CSV")}) buttons += button_width(label) + skin.px(5);
+  for (const char* label : {tr("Log"), tr("Log steps"), tr("Follow"), tr("Fit"), tr("CSV")}) buttons += button_width(label) + skin.px(5);
   const float rest = clamped(ImGui::GetContentRegionAvail().x - buttons, skin.px(44), skin.px(160));
   ImGui::SetNextItemWidth(rest);
   ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, rest < skin.px(84) ? "%.2f" : tr("smooth %.2f"));
@@ -54,6 +54,9 @@ void draw_controls(const Curves& curves, const Curves* other, CurvesView& view, 
   next_in_row(button_width(tr("Log")), gap);
   draw_toggle(tr_label("Log"), view.log, skin);
   help_tooltip(tr("Shows the loss on a logarithmic axis."), skin);
+  next_in_row(button_width(tr("Log steps")), gap);
+  if (draw_toggle(tr_label("Log steps"), view.axis.log, skin)) view.axis.window.reset();
+  help_tooltip(tr("Shows the steps on a logarithmic axis, so that early and late training are equally visible."), skin);
   next_in_row(button_width(tr("Follow")), gap);
   draw_toggle(tr_label("Follow"), view.axis.follow, skin);
   help_tooltip(tr("Keeps the newest steps in view while you are zoomed in."), skin);
@@ -75,7 +78,9 @@ PlotRange extent(const Curves& curves, const Curves* other, const CurvesView& vi
     if (other) lines.push_back({"", &(*other)[i].points()});
   }
   for (const WeightCurve& weight : view.weights) lines.push_back({"", &weight.series});
-  return fitted_x(lines);
+  PlotRange range = fitted_x(lines);
+  if (view.axis.log) range = {std::max(range.low, 1.0), std::max(range.high, 2.0)};
+  return range;
 }
 
 float legend_row_height(const Skin& skin) {
@@ -234,7 +239,8 @@ void draw_metrics(const MetricLines& lines, CurvesView& view, ImVec2 size, PlotR
              .help = tr(row.plot.help),
              .legend_values = lines.lines.size() < 4,  // with both runs' losses there is room only for the names
              .x_numbers = last,
-             .x_data = x},
+             .x_data = x,
+             .best = lines.first == metric("loss") ? view.best_step : std::nullopt},
             skin);
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,6 +38,7 @@ struct CurvesView {
   std::vector<PlotView> plots;  // keyed by the first metric of each plot, in order from the first frame
   bool log = false;             // where a logarithmic axis is possible
   std::vector<WeightCurve> weights;
+  std::optional<std::int64_t> best_step;  // with the lowest validation loss; none: unknown
   PlotView weight_plot;
   PlotView difference_plot;  // of the two runs' losses
   float smoothing = 0.9F;    // weight of the past in the moving averages of noisy metrics

@@ -143,6 +143,8 @@ std::string layout_to_json(const Layout& layout) {
       {"sentence", layout.sentence},
       {"recent", layout.recent},
       {"recent_runs", layout.recent_runs},
+      {"last_run", layout.last_run},
+      {"continue_last_run", layout.continue_last_run},
       {"offered_run", layout.offered_run},
   };
   // A pasted sentence may be invalid UTF-8, which must not lose the other settings.
@@ -169,6 +171,8 @@ LayoutRead layout_from_json(std::string_view text) {
   // Older settings files call it a history.
   reader.texts(json.contains("recent") ? "recent" : "history", read.layout.recent, max_recent);
   reader.texts("recent_runs", read.layout.recent_runs, max_recent_runs);
+  reader.text("last_run", read.layout.last_run);
+  reader.flag("continue_last_run", read.layout.continue_last_run);
   reader.text("offered_run", read.layout.offered_run);
   read_names(reader, read.layout);
   read.complaint = reader.complaint();

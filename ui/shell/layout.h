@@ -37,6 +37,8 @@ struct Layout {
   std::string sentence = "The animal didn't cross the street because it was too tired.";
   std::vector<std::string> recent;       // sentences entered before, newest first
   std::vector<std::string> recent_runs;  // folders opened and saved to, newest first
+  std::string last_run;                  // folder of the run that was open at the end; empty: none
+  bool continue_last_run = false;        // it is an autosave, which is trained further in its folder
   std::string offered_run;               // the autosave last offered at startup; not offered again
   bool operator==(const Layout&) const = default;
 };

@@ -29,7 +29,9 @@ void put_first(std::vector<std::string>& recent, const std::string& text, std::s
 // Offers the autosave found at startup, once.
 void offer_autosave(AppState& scope) {
   const auto newest = std::ranges::find_if(scope.autosaves, [](const Autosave& run) { return run.step > 0; });
-  if (newest == scope.autosaves.end() || newest->path == scope.layout.offered_run || has_run(scope)) return;
+  if (newest == scope.autosaves.end() || newest->path == scope.layout.offered_run ||
+      newest->path == scope.layout.last_run || has_run(scope))
+    return;
   scope.layout.offered_run = newest->path;
   Toast& toast = notify(scope, Severity::info,
                         trf("Unsaved run recovered: {}, trained to step {}.", newest->name, grouped(newest->step)));
@@ -146,7 +148,12 @@ struct Receiver {
     scope.autosaves = std::move(kept.runs);
     offer_autosave(scope);
   }
-  void operator()(const RunAutosaved&) { scope.requests.end = true; }
+  void operator()(const RunAutosaved& saved) {
+    scope.requests.end = true;
+    if (scope.lessons.reader) return;  // the lesson's run is not the reader's
+    scope.layout.last_run = saved.saved_in.empty() ? scope.run.folder : saved.saved_in;
+    scope.layout.continue_last_run = scope.saved_to.empty() && (scope.run.autosaved || !saved.saved_in.empty());
+  }
   void operator()(NotSaved& not_saved) {
     give_up_return(scope);
     give_up_run(scope);

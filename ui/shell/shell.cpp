@@ -238,6 +238,7 @@ void draw_curves_column(AppState& scope, float width, float height, const Skin& 
   draw_splitter("curves_edge", scope.layout.curves_width, height, curves_edge, skin);
   ImGui::SameLine(0, skin.px(4));
   ImGui::BeginChild("curves", ImVec2(width, height));
+  scope.curves_view.best_step = scope.other ? std::nullopt : scope.status.best_step;
   draw_curves(scope.curves, scope.curves_view, skin, scope.other ? &scope.other->curves : nullptr);
   ImGui::EndChild();
   light_item(scope, "curves", skin);

@@ -146,6 +146,20 @@ void draw_lines(const PlotFrame& frame, std::span<const PlotLine> lines, const S
   paint.pop_clip();
 }
 
+// A line with its name at the top, on the side that has room for it.
+void draw_best(const PlotFrame& frame, const std::optional<double>& best, const Skin& skin) {
+  if (!best || *best < frame.x.low || *best > frame.x.high) return;
+  Painter paint(skin);
+  const float x = frame.x_at(*best), gap = skin.px(4);
+  const char* name = tr("best");
+  const float width = text_size(skin.fonts.small, name).x;
+  const float left = x + gap + width < frame.high.x ? x + gap : x - gap - width;
+  paint.push_clip(frame.low, frame.high);
+  paint.line({x, frame.low.y}, {x, frame.high.y}, faded(skin.theme.text_dim, 0.6F));
+  paint.text(skin.fonts.small, {left, frame.low.y + skin.px(2)}, skin.theme.text_dim, name);
+  paint.pop_clip();
+}
+
 void draw_marker(const PlotFrame& frame, const PlotAxis& axis, const Skin& skin) {
   if (!axis.marker || *axis.marker < frame.x.low || *axis.marker > frame.x.high) return;
   const float x = frame.x_at(*axis.marker);
@@ -398,6 +412,7 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
     draw_axes(frame, options, skin);
     draw_lines(frame, visible, skin);
     draw_marker(frame, axis, skin);
+    draw_best(frame, options.best, skin);
     paint.rect(frame.low, frame.high, skin.theme.border, skin.px(2));
     ImGui::SetCursorScreenPos(frame.low);
     ImGui::InvisibleButton("area", {frame.width(), frame.height()});

@@ -79,6 +79,7 @@ struct PlotOptions {
   bool whole_x = false;                       // x is a count: ticks only at integers
   std::optional<PlotRange> x_data = {};       // extent over all plots that share the axis; nullopt: of these lines
   std::optional<PlotRange> y_limits = {};     // y range used when the view has none; nullopt: fit the data
+  std::optional<double> best = {};            // an x that is marked “best”
   bool movable = true;                        // false: no zooming or panning; wheel and drag are left to the caller
 
   // Draws over the lines. The plotting area is then Dear ImGui's last item, so hover and click queries apply to it.

@@ -168,7 +168,7 @@ int screenshot(const ScreenshotOptions& options) {
   {
     std::uint64_t seen = 0, studies = 0;
     Session session([] { return make_window_engine(); });
-    session.post(OpenRun{run});
+    session.post(OpenRun{.path = run, .step = options.step});
     hear(scope, session, run);
     if (is_comparison(run)) show_both(scope, session, options, run);
     check_view(of_view, options.view, scope.run.config.model);

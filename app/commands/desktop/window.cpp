@@ -70,6 +70,11 @@ void tell_errors(const std::vector<Event>& events) {
   }
 }
 
+bool is_error(const Event& event) {
+  const auto* message = std::get_if<Message>(&event);
+  return message && message->severity == Severity::error;
+}
+
 class App {
  public:
   explicit App(const WindowOptions& options);
@@ -82,6 +87,7 @@ class App {
   std::unique_ptr<Conversation> make_session(const std::string& server);
 
   void open_first_run(const std::string& path);
+  void open_example();
   void hear();
   void heed_drops();
   void draw();
@@ -104,6 +110,7 @@ class App {
   Pacing pacing_;
   std::string title_;
   bool quitting_ = false;
+  bool opening_last_run_ = false;  // if that fails, which is reported, the example is opened
   RemoteSession* elsewhere_ = nullptr;     // the session, if the run trains remotely
   std::unique_ptr<Conversation> session_;  // last but one, because it wakes the window
   std::optional<Serving> serving_;         // empty if the run trains remotely
@@ -159,7 +166,18 @@ void App::open_first_run(const std::string& path) {
   } else if (!path.empty()) {
     drop_path(scope_, path, false);  // confirmed while the shipped run is open
   }
+  const Layout& last = scope_.layout;
+  if (path.empty() && !last.last_run.empty() && std::filesystem::is_directory(last.last_run, error)) {
+    opening_last_run_ = true;
+    session_->post(OpenRun{.path = last.last_run, .go_on = last.continue_last_run});
+  } else {
+    open_example();
+  }
+}
+
+void App::open_example() {
   const std::filesystem::path shipped = shipped_run();
+  std::error_code error;
   if (std::filesystem::is_directory(shipped, error)) {
     session_->post(OpenRun{shipped.string()});
   } else {
@@ -202,7 +220,7 @@ void App::run() {
     const std::optional<double> now_due = pacing_.due();
     if (window_.visible() && now_due && GlfwWindow::now() >= *now_due) draw();
   }
-  if (!quitting_) save_settings();
+  save_settings();
   if (!window_.lost()) window_.hide();
   serving_.reset();
   tell_errors(session_->end().events);
@@ -223,7 +241,10 @@ void App::hear() {
   const bool inspected_beside = news.other && (!scope_.other || news.other != scope_.other->newest.snapshot);
   if (news.events.empty() && !inspected && !inspected_beside) return;
   const std::uint64_t answered = scope_.complete.snapshot ? scope_.complete.snapshot->request : 0;
+  const bool failed_to_open = std::ranges::any_of(news.events, is_error);
   receive(scope_, std::move(news.events), std::move(news.snapshot), std::move(news.other));
+  if (has_run(scope_)) opening_last_run_ = false;
+  if (failed_to_open && std::exchange(opening_last_run_, false)) open_example();
   pacing_.news();
   // The user waits for the answer to a keystroke, but not for a new inspection of the same sentence during training.
   if (inspected && scope_.newest.snapshot->request != answered) pacing_.urge(GlfwWindow::now());

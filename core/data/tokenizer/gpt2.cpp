@@ -1,7 +1,11 @@
 // GPT-2's tokenizer, as in transformers (GPT2Tokenizer): words split by Unicode classes, bytes as printable letters,
-// and repeated merges of the pair that is earliest in merges.txt (1508.07909). SmolLM's differs only in that every
-// digit is a word.
+// and repeated merges of the pair that is earliest in merges.txt (1508.07909). Its relatives (SmolLM, Qwen2, Llama 3)
+// split words differently, as their tokenizer.json says.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unicode/bytestream.h>
+#include <unicode/normalizer2.h>
+#include <unicode/regex.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
@@ -131,22 +135,70 @@ bool is_step(const nlohmann::json& step, const char* type) {
   return member(step, "type") == type;
 }
 
-// Returns true if every digit is a word of its own, before words are split.
-bool parts_digits(const nlohmann::json& file) {
+// How a text is split into words before their bytes are merged.
+struct WordRule {
+  bool part_digits = false;                   // every digit is a word
+  std::shared_ptr<icu::RegexPattern> pattern = {};  // every match is a word, and so is what lies between two; null: GPT-2's
+};
+
+std::shared_ptr<icu::RegexPattern> compiled(const nlohmann::json& step) {
+  const nlohmann::json& regex = member(member(step, "pattern"), "Regex");
+  if (!regex.is_string() || member(step, "behavior") != "Isolated" || member(step, "invert") == true)
+    refuse("pre_tokenizer", step, "Split with a Regex, Isolated");
+  UErrorCode error = U_ZERO_ERROR;
+  std::shared_ptr<icu::RegexPattern> pattern(
+      icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(regex.get<std::string>()), 0, error));
+  if (U_FAILURE(error)) refuse("pre_tokenizer", step, "a valid regular expression");
+  return pattern;
+}
+
+WordRule word_rule(const nlohmann::json& file) {
   const nlohmann::json& cut = member(file, "pre_tokenizer");
-  constexpr const char* supported = "ByteLevel, or Digits with individual_digits followed by ByteLevel";
-  const auto is_byte_level = [](const nlohmann::json& step) {
-    return is_step(step, "ByteLevel") && member(step, "use_regex") != false;
+  constexpr const char* supported =
+      "ByteLevel; Digits with individual_digits followed by ByteLevel; Split followed by ByteLevel without use_regex";
+  const auto is_byte_level = [](const nlohmann::json& step, bool regex) {
+    return is_step(step, "ByteLevel") && (member(step, "use_regex") != false) == regex;
   };
-  if (cut.is_null() || is_byte_level(cut)) return false;
+  if (cut.is_null() || is_byte_level(cut, true)) return {};
   const nlohmann::json& steps = member(cut, "pretokenizers");
-  if (!is_step(cut, "Sequence") || !steps.is_array() || steps.empty() || steps.size() > 2 ||
-      !is_byte_level(steps.back()))
+  if (!is_step(cut, "Sequence") || !steps.is_array() || steps.empty() || steps.size() > 2)
     refuse("pre_tokenizer", cut, supported);
-  if (steps.size() == 1) return false;
+  if (is_step(steps.front(), "Split") && is_byte_level(steps.back(), false)) return {.pattern = compiled(steps.front())};
+  if (!is_byte_level(steps.back(), true)) refuse("pre_tokenizer", cut, supported);
+  if (steps.size() == 1) return {};
   if (!is_step(steps.front(), "Digits") || member(steps.front(), "individual_digits") != true)
     refuse("pre_tokenizer", cut, supported);
-  return true;
+  return {.part_digits = true};
+}
+
+// The token that the post-processor puts in front of a text; empty: none.
+std::string opening_token(const nlohmann::json& file) {
+  const nlohmann::json& added = member(file, "post_processor");
+  std::string token;
+  for (const nlohmann::json& step : is_step(added, "Sequence") ? member(added, "processors") : nlohmann::json::array({added})) {
+    if (step.is_null() || is_step(step, "ByteLevel")) continue;
+    const nlohmann::json& parts = member(step, "single");
+    const bool known = is_step(step, "TemplateProcessing") && parts.is_array() && parts.size() == 2 &&
+                       member(member(parts[0], "SpecialToken"), "id").is_string() && parts[1].contains("Sequence");
+    if (!known) refuse("post_processor", added, "null, ByteLevel, a template of one special token and the text");
+    token = member(member(parts[0], "SpecialToken"), "id").get<std::string>();
+  }
+  return token;
+}
+
+// Returns true if texts are brought to Unicode's form NFC first.
+bool composes(const nlohmann::json& file) {
+  const nlohmann::json& changed = member(file, "normalizer");
+  if (!changed.is_null() && !is_step(changed, "NFC")) refuse("normalizer", changed, "null, NFC");
+  return !changed.is_null();
+}
+
+std::string composed(const std::string& text) {
+  UErrorCode error = U_ZERO_ERROR;
+  std::string result;
+  icu::StringByteSink<std::string> sink(&result);
+  icu::Normalizer2::getNFCInstance(error)->normalizeUTF8(0, text, sink, nullptr, error);
+  return U_FAILURE(error) ? text : result;
 }
 
 void check_supported(const nlohmann::json& file) {
@@ -157,10 +209,27 @@ void check_supported(const nlohmann::json& file) {
     refuse("model.type", type, "BPE");
   if (const nlohmann::json& bytes = member(model, "byte_fallback"); bytes == true)
     refuse("model.byte_fallback", bytes, "false; such a tokenizer also comes as tokenizer.model");
-  if (const nlohmann::json& changed = member(file, "normalizer"); !changed.is_null())
-    refuse("normalizer", changed, "null");
-  const nlohmann::json& added = member(file, "post_processor");
-  if (!added.is_null() && !is_step(added, "ByteLevel")) refuse("post_processor", added, "null, ByteLevel");
+}
+
+// The matches of the pattern, and the texts between them.
+std::vector<std::string_view> matches_of(const icu::RegexPattern& pattern, std::string_view text) {
+  UErrorCode error = U_ZERO_ERROR;
+  UText* const utf8 = utext_openUTF8(nullptr, text.data(), static_cast<std::int64_t>(text.size()), &error);
+  const std::unique_ptr<UText, UText* (*)(UText*)> closes(utf8, utext_close);
+  const std::unique_ptr<icu::RegexMatcher> matcher(pattern.matcher(error));
+  std::vector<std::string_view> words;
+  std::size_t begin = 0;
+  const auto add_until = [&](std::size_t end) {
+    if (end > begin) words.push_back(text.substr(begin, end - begin));
+    begin = end;
+  };
+  if (U_SUCCESS(error)) matcher->reset(utf8);
+  while (U_SUCCESS(error) && matcher->find(error) && U_SUCCESS(error)) {
+    add_until(static_cast<std::size_t>(matcher->start64(error)));
+    add_until(static_cast<std::size_t>(matcher->end64(error)));
+  }
+  add_until(text.size());
+  return words;
 }
 
 // Splits a text into words in which every digit is separate.
@@ -191,7 +260,9 @@ class Gpt2Pieces final : public PieceScheme {
     check_supported(whole);
     space_in_front_ = flag(settings, "add_prefix_space", false);
     opens_ = flag(settings, "add_bos_token", false);
-    parts_digits_ = parts_digits(whole);
+    rule_ = word_rule(whole);
+    composes_ = composes(whole);
+    ignores_merges_ = member(member(whole, "model"), "ignore_merges") == true;
     for (int id = 0; id < vocab_size; ++id) names_.push_back(unused_piece(id));
     const bool own = files.contains("vocab.json");
     if (!own && whole.empty()) throw TokenizerError("there is neither a vocab.json nor a tokenizer.json");
@@ -206,6 +277,10 @@ class Gpt2Pieces final : public PieceScheme {
     } else {
       throw TokenizerError("there is neither a merges.txt nor a tokenizer.json");
     }
+    if (const std::string opening = opening_token(whole); !opening.empty()) {
+      if (!ids_.contains(opening)) throw TokenizerError(fmt::format("the vocabulary: there is no \"{}\"", opening));
+      opening_ = ids_.at(opening);
+    }
     for (std::size_t byte = 0; byte < letters_.size(); ++byte) bytes_[letters_[byte]] = static_cast<char>(byte);
   }
 
@@ -217,7 +292,8 @@ class Gpt2Pieces final : public PieceScheme {
         tokens.push_back({ids_.at(part.text), part.text});
         continue;
       }
-      for (const std::string_view word : parts_digits_ ? words_and_digits(part.text) : words_of(part.text))
+      const std::string normal = composes_ ? composed(part.text) : part.text;
+      for (const std::string_view word : split_words(normal))
         for (std::string& piece : merged(word)) tokens.push_back({ids_.at(piece), piece});
     }
     return tokens;
@@ -237,9 +313,14 @@ class Gpt2Pieces final : public PieceScheme {
   std::string piece(int id) const override { return names_[static_cast<std::size_t>(id)]; }
   int unknown_id() const override { return -1; }  // every byte has a piece
   int end_id() const override { return end_; }
-  int opening_id() const override { return opens_ ? end_id() : -1; }
+  int opening_id() const override { return opens_ ? end_id() : opening_; }
 
  private:
+  std::vector<std::string_view> split_words(std::string_view text) const {
+    if (rule_.pattern) return matches_of(*rule_.pattern, text);
+    return rule_.part_digits ? words_and_digits(text) : words_of(text);
+  }
+
   void add_piece(const std::string& piece, const nlohmann::json& id, const char* file) {
     if (!id.is_number_integer() || id < 0 || id >= names_.size()) {
       throw TokenizerError(
@@ -319,6 +400,8 @@ class Gpt2Pieces final : public PieceScheme {
   std::vector<std::string> merged(std::string_view word) const {
     std::vector<std::string> pieces;
     for (const char c : word) pieces.push_back(letters_[static_cast<unsigned char>(c)]);
+    if (ignores_merges_)
+      if (std::string whole = fmt::format("{}", fmt::join(pieces, "")); ids_.contains(whole)) return {std::move(whole)};
     while (pieces.size() > 1) {
       int best = std::numeric_limits<int>::max();
       for (std::size_t i = 0; i + 1 < pieces.size(); ++i) best = std::min(best, rank(pieces[i], pieces[i + 1]));
@@ -355,8 +438,9 @@ class Gpt2Pieces final : public PieceScheme {
   std::unordered_map<std::string, int> ranks_;  // "left right": its line number
   std::vector<std::string> added_;
   std::set<int> silent_, spoken_;  // of the added ones: those without text, and those that decode to their own text
-  int end_ = -1;
-  bool space_in_front_ = false, opens_ = false, parts_digits_ = false;
+  int end_ = -1, opening_ = -1;
+  WordRule rule_;
+  bool space_in_front_ = false, opens_ = false, composes_ = false, ignores_merges_ = false;
 };
 
 }  // namespace

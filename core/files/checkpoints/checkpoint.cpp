@@ -31,7 +31,8 @@ struct Family {
 };
 
 constexpr std::array families = {Family{"marian", marian_plan}, Family{"t5", t5_plan}, Family{"mt5", t5_plan},
-                                 Family{"gpt2", gpt2_plan}, Family{"llama", llama_plan}};
+                                 Family{"gpt2", gpt2_plan}, Family{"llama", llama_plan},
+                                 Family{"mistral", llama_plan}, Family{"qwen2", llama_plan}};
 
 Json read_object(const fs::path& path, std::uint64_t max_bytes) {
   const std::string bytes = read_file(path, max_bytes);
@@ -93,6 +94,23 @@ bool is_checkpoint(const fs::path& folder) {
   }
 }
 
+// Of several end tokens, the one that the tokenizer names too; otherwise the first.
+std::int64_t end_token(const fs::path& folder, const CheckpointFields& fields, std::int64_t first) {
+  const std::vector<std::int64_t> ends = fields.tokens("eos_token_id");
+  std::error_code ignored;
+  if (ends.size() < 2 || !fs::exists(folder / "tokenizer_config.json", ignored)) return first;
+  const Json settings = read_object(folder / "tokenizer_config.json", largest_index);
+  const Json named = settings.value("eos_token", Json());
+  const Json name = named.is_object() ? named.value("content", Json()) : named;
+  const Json file = fs::exists(folder / "tokenizer.json", ignored) ? read_object(folder / "tokenizer.json", largest_index)
+                                                                   : Json::object();
+  for (const Json& token : file.value("added_tokens", Json::array())) {
+    const std::int64_t id = token.value("id", std::int64_t{-1});
+    if (token.value("content", Json()) == name && std::ranges::find(ends, id) != ends.end()) return id;
+  }
+  return first;
+}
+
 CheckpointPlan plan_checkpoint(const fs::path& folder) {
   std::error_code ignored;
   const fs::path decoding = folder / "generation_config.json";
@@ -100,6 +118,7 @@ CheckpointPlan plan_checkpoint(const fs::path& folder) {
                                 fs::exists(decoding, ignored) ? read_object(decoding, largest_config) : Json::object());
   try {
     CheckpointPlan plan = plan_of(fields);
+    plan.config.model.end_id = end_token(folder, fields, plan.config.model.end_id);
     if (has_byte_pairs(folder, plan.config.tokenizer.family)) plan.config.tokenizer.family = "gpt2";
     for (const std::int64_t token : {plan.config.model.padding_id, plan.config.model.start_id, plan.config.model.end_id,
                                      plan.config.model.banned_id}) {

@@ -72,9 +72,20 @@ std::int64_t CheckpointFields::token(const char* field, std::optional<std::int64
   const Json* value = find_decoding(field);
   if (!value && absent) return *absent;
   if (!value) missing(field);
-  if (value->is_array() && value->size() == 1) value = &value->front();
+  if (value->is_array() && !value->empty()) value = &value->front();
   if (!value->is_number_integer() || *value < 0 || *value > 1'000'000'000) wrong(field, *value, "one token id");
   return value->get<std::int64_t>();
+}
+
+std::vector<std::int64_t> CheckpointFields::tokens(const char* field) const {
+  const Json* const value = find_decoding(field);
+  std::vector<std::int64_t> ids;
+  if (!value || value->is_null()) return ids;
+  for (const Json& id : value->is_array() ? *value : Json::array({*value})) {
+    if (!id.is_number_integer()) wrong(field, *value, "token ids");
+    ids.push_back(id.get<std::int64_t>());
+  }
+  return ids;
 }
 
 std::int64_t CheckpointFields::suppressed_token() const {

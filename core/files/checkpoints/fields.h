@@ -21,8 +21,11 @@ class CheckpointFields {
   bool truth(const char* field, std::optional<bool> absent = {}) const;
   std::string text(const char* field, std::optional<std::string> absent = {}) const;
 
-  // A token id in a decoding field; a list must have one element.
+  // A token id in a decoding field; the first of a list.
   std::int64_t token(const char* field, std::optional<std::int64_t> absent = {}) const;
+
+  // All of a list, or the only one; empty if the field is missing.
+  std::vector<std::int64_t> tokens(const char* field) const;
 
   // The one token banned by bad_words_ids, −1: none. Throws for longer words and for several.
   std::int64_t suppressed_token() const;

@@ -1,24 +1,64 @@
 // Llama, as in transformers' modeling_llama.py (arXiv 2302.13971): pre-norm RMSNorm, SwiGLU, RoPE on halves,
-// grouped-query attention.
+// grouped-query attention. Mistral (2310.06825) and Qwen2 (2407.10671) are configurations of it.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
 
+#include "common/split.h"
 #include "files/checkpoints/families.h"
 
 namespace attnscope {
 namespace {
 
-double rope_theta(const CheckpointFields& fields) {
-  // The newest files have both in rope_parameters; older ones have separate fields for scaling and base.
-  for (const char* field : {"rope_parameters", "rope_scaling"}) {
-    const nlohmann::json scaling = fields.object(field);
-    for (const char* key : {"rope_type", "type"}) {
-      const auto found = scaling.find(key);
-      if (found != scaling.end() && *found != "default") fields.refuse(field, "the type \"default\"");
-    }
+// The newest files have base and scaling in rope_parameters; older ones have a field for each.
+const char* scaling_field(const CheckpointFields& fields) {
+  return fields.object("rope_parameters").empty() ? "rope_scaling" : "rope_parameters";
+}
+
+double scaling_number(const CheckpointFields& fields, const char* key, std::optional<double> absent = {}) {
+  const nlohmann::json scaling = fields.object(scaling_field(fields));
+  const auto found = scaling.find(key);
+  if ((found == scaling.end() || found->is_null()) && absent) return *absent;
+  if (found == scaling.end() || !found->is_number()) fields.refuse(scaling_field(fields), fmt::format("a number {}", key));
+  return found->get<double>();
+}
+
+std::string rope_scaling(const CheckpointFields& fields) {
+  const nlohmann::json scaling = fields.object(scaling_field(fields));
+  const std::string type = scaling.value("rope_type", scaling.value("type", "default"));
+  if (type == "default") return "none";
+  const auto context = static_cast<double>(fields.whole("max_position_embeddings", 2048));
+  const double factor = scaling_number(fields, "factor");
+  if (type == "linear") return fmt::format("linear:{}", factor);
+  const double original = scaling_number(fields, "original_max_position_embeddings", context);
+  if (type == "llama3") {
+    return fmt::format("llama3:{},{},{},{}", factor, scaling_number(fields, "low_freq_factor"),
+                       scaling_number(fields, "high_freq_factor"), original);
   }
+  if (type != "yarn") fields.refuse(scaling_field(fields), "a type default, linear, llama3, yarn");
+  const double magnitude = scaling_number(fields, "attention_factor", 0.1 * std::log(std::max(1.0, factor)) + 1);
+  return fmt::format("yarn:{},{},{},{},{}", factor, scaling_number(fields, "beta_slow", 1),
+                     scaling_number(fields, "beta_fast", 32), original, magnitude);
+}
+
+// The reverse, for export.
+nlohmann::json scaling_fields(const std::string& text) {
+  constexpr const char* llama3[] = {"factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"};
+  constexpr const char* yarn[] = {"factor", "beta_slow", "beta_fast", "original_max_position_embeddings",
+                                  "attention_factor"};
+  const auto [kind, list] = halves(text, ":");
+  nlohmann::json fields = {{"rope_type", kind}};
+  std::size_t i = 0;
+  for (const std::string_view number : split(list, ","))
+    fields[kind == "yarn" ? yarn[i++] : llama3[i++]] = nlohmann::json::parse(number);
+  return fields;
+}
+
+double rope_theta(const CheckpointFields& fields) {
   const nlohmann::json parameters = fields.object("rope_parameters");
   const auto newest = parameters.find("rope_theta");
   if (newest == parameters.end()) return fields.number("rope_theta", 10000);
@@ -42,6 +82,17 @@ bool biases(const CheckpointFields& fields) {
   return wanted;
 }
 
+// Each query attends to so many keys. Within a context of this length, that is all of them.
+std::int64_t sliding_window(const CheckpointFields& fields) {
+  const bool is_used = fields.text("model_type") == "mistral" || fields.truth("use_sliding_window", false);
+  return is_used ? fields.whole("sliding_window", longest_context) : longest_context;
+}
+
+// Qwen2 has biases only in the maps to queries, keys and values; those of the other maps are 0.
+bool is_qwen2(const CheckpointFields& fields) {
+  return fields.text("model_type") == "qwen2";
+}
+
 Config llama_config(const CheckpointFields& fields) {
   Config config = checkpoint_config(fields, "llama");
   ModelConfig& model = config.model;
@@ -56,12 +107,13 @@ Config llama_config(const CheckpointFields& fields) {
   model.norm_kind = "rms";
   model.norm_epsilon = fields.number("rms_norm_eps", 1e-6);
   model.activation = llama_activation(fields);
-  model.biases = biases(fields);
+  model.biases = is_qwen2(fields) || biases(fields);
   model.positions = "rope";
   model.rope_theta = rope_theta(fields);
+  model.rope_scaling = rope_scaling(fields);
   model.scaled_embeddings = false;
   model.tied_embeddings = fields.truth("tie_word_embeddings", false);
-  model.max_length = std::min<std::int64_t>(fields.whole("max_position_embeddings", 2048), longest_context);
+  model.max_length = std::min({fields.whole("max_position_embeddings", 2048), sliding_window(fields), longest_context});
   model.padding_id = fields.token("pad_token_id", -1);
   model.start_id = fields.token("bos_token_id");
   model.end_id = fields.token("eos_token_id");
@@ -80,10 +132,11 @@ CheckpointPlan llama_plan(const CheckpointFields& fields) {
   for (std::int64_t i = 0; i < model.num_decoder_layers; ++i) {
     const std::string layer = fmt::format("decoder.layers.{}.", i), stored = fmt::format("model.layers.{}.", i);
     add_projections(tensors, layer + "self_attn", stored + "self_attn", model, TensorChange::interleaved);
-    add_linear(tensors, layer + "self_attn.out_proj", {{stored + "self_attn.o_proj"}}, model.biases);
-    add_linear(tensors, layer + "linear1", {{stored + "mlp.gate_proj"}}, model.biases);
-    add_linear(tensors, layer + "linear_v", {{stored + "mlp.up_proj"}}, model.biases);
-    add_linear(tensors, layer + "linear2", {{stored + "mlp.down_proj"}}, model.biases);
+    for (const auto& [own, theirs] : {std::pair("self_attn.out_proj", "self_attn.o_proj"), {"linear1", "mlp.gate_proj"},
+                                      {"linear_v", "mlp.up_proj"}, {"linear2", "mlp.down_proj"}}) {
+      add_linear(tensors, layer + own, {{stored + theirs}}, model.biases);
+      tensors.back().optional = model.biases && is_qwen2(fields);
+    }
     add_norm(tensors, layer + "norm1", stored + "input_layernorm", false);
     add_norm(tensors, layer + "norm2", stored + "post_attention_layernorm", false);
   }
@@ -104,8 +157,9 @@ nlohmann::json llama_fields(const ModelConfig& model) {
                            {"attention_bias", model.biases},
                            {"mlp_bias", model.biases},
                            {"rope_theta", model.rope_theta},
-                           {"max_position_embeddings", model.max_length}};
+                                                      {"max_position_embeddings", model.max_length}};
   if (model.d_head > 0) fields["head_dim"] = model.d_head;
+  if (model.rope_scaling != "none") fields["rope_scaling"] = scaling_fields(model.rope_scaling);
   return fields;
 }
 

@@ -54,6 +54,8 @@ class Checkpoint {
   // The paths to write its files to, with the names of the run's folder. Files not written here stay unchanged in the
   // run.
   const RunFolder& files() const { return files_; }
+  // The run's folder, where they are after the commit.
+  const RunFolder& run() const { return run_; }
 
   // Removes `file`, one of files(), from the run at the commit unless it is written. It need not exist.
   void remove(const std::filesystem::path& file);

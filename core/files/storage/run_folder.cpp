@@ -120,7 +120,7 @@ std::vector<std::filesystem::path> RunFolder::other_tokenizer_files() const {
 }
 
 std::vector<std::filesystem::path> RunFolder::files() const {
-  std::vector<std::filesystem::path> files{config(), corpus(), tokenizer(), model(), optimizer(), history(), metrics()};
+  std::vector<std::filesystem::path> files{config(), corpus(), tokenizer(), model(), best(), optimizer(), history(), metrics()};
   const std::vector<std::filesystem::path> others = other_tokenizer_files();
   files.insert(files.end(), others.begin(), others.end());
   return files;

@@ -35,6 +35,7 @@ struct RunFolder {
   std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
   std::filesystem::path corpus() const { return path / "corpus.json"; }
   std::filesystem::path history() const { return path / "history.safetensors"; }
+  std::filesystem::path best() const { return path / "best.safetensors"; }  // weights of the lowest validation loss
   std::filesystem::path checkpoints() const { return path / "checkpoints"; }
   std::filesystem::path kept_weights(std::int64_t step) const;  // checkpoints/00012000.safetensors
 

@@ -113,7 +113,7 @@ class StreamParts {
 // Rotates each part as RoPE rotates a vector at its position; parts: P×N×d.
 torch::Tensor rotated(const torch::Tensor& parts, const torch::Tensor& positions, const ModelConfig& config) {
   const std::int64_t d = parts.size(2);
-  const torch::Tensor table = rope_rotations(config.max_length, d, config.rope_theta).to(parts.device());
+  const torch::Tensor table = rope_rotations(config.max_length, rotary_angles(config)).to(parts.device());
   return kernels::rotate_heads(parts, 1, d, 1, table.index_select(0, positions));
 }
 

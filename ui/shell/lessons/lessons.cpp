@@ -437,6 +437,18 @@ void move_part(AppState& scope, int by) {
   show_part(scope, static_cast<LessonPart>(clamped(part, 0, lesson_parts - 1)));
 }
 
+void advance_lesson(AppState& scope) {
+  const std::size_t step = next_step(scope);
+  const bool steps_left = lesson_progress(scope).part == LessonPart::touch && step < open_lesson(scope).steps.size();
+  if (steps_left && scope.lessons.advanced != step) {
+    scope.lessons.advanced = step;
+    do_step(scope, step);
+  } else {
+    scope.lessons.advanced.reset();
+    move_part(scope, 1);
+  }
+}
+
 void do_step(AppState& scope, std::size_t step) {
   for (const Setting& setting : open_lesson(scope).steps[step].settings) set(scope, setting);
 }

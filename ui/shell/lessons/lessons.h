@@ -60,6 +60,7 @@ struct LessonsView {
   std::vector<Expression> expressions;  // the lesson's expressions
   std::string query;                    // selected once its token is known
   std::optional<std::size_t> step;      // the step whose view was opened last
+  std::optional<std::size_t> advanced;  // the step that advance_lesson performed last, whose result may be pending
   std::uint64_t sets = 0;               // number of sets of views created so far
   std::uint64_t set = 0;                // the current set of views; 0: the reader's
 };
@@ -72,6 +73,7 @@ void leave_lesson(AppState& scope);                     // restores the reader's
 void restart_lesson(AppState& scope);
 void show_part(AppState& scope, LessonPart part);
 void move_part(AppState& scope, int by);
+void advance_lesson(AppState& scope);             // performs the next step of “Try it”, or shows the next part
 void do_step(AppState& scope, std::size_t step);  // performs the step for the reader
 
 bool in_lesson(const AppState& scope);

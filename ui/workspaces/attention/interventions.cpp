@@ -77,13 +77,13 @@ void draw_switches(const Snapshot& snapshot, AttentionView& view, const Skin& sk
   const bool head_off = contains(view.interventions.heads_off, view.place());
   const bool layer_off = contains(view.interventions.layers_off, layer_of(view.place()));
   if (button(
-          (head_off ? tr("This head is off") : tr("This head")) + std::string("##head"), why_not,
+          head_off ? tr("This head is off") : tr("This head"), why_not,
           trf("{}: zeroes this head's contribution to W_O (zero ablation, paper §3.2.2). Click again to re-enable it.",
               title_of(view.place(), snapshot.model)),
           skin))
     toggle_head(view.interventions, view.place());
   ImGui::SameLine();
-  if (button((layer_off ? tr("This layer is off") : tr("This layer")) + std::string("##layer"), why_not,
+  if (button(layer_off ? tr("This layer is off") : tr("This layer"), why_not,
              trf("{}: makes this layer pass its input on unchanged (paper §3.1). Click again to re-enable it.",
                  layer_title(layer_of(view.place()))),
              skin))
@@ -91,7 +91,7 @@ void draw_switches(const Snapshot& snapshot, AttentionView& view, const Skin& sk
   ImGui::SameLine();
   bool& other_scale = view.interventions.other_scale;
   const bool divided = snapshot.model.scaled_attention != other_scale;
-  if (button(divided ? tr_label("\u00F7 \u221Ad_k##scale") : tr_label("\u00F7 \u221Ad_k is off##scale"), why_not,
+  if (button(divided ? tr("\u00F7 \u221Ad_k") : tr("\u00F7 \u221Ad_k is off"), why_not,
              tr("Removes the division of all heads' scores by \u221Ad_k, or adds it (paper \u00A73.2.1). Click again "
                 "to undo."),
              skin))
