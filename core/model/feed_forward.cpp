@@ -35,6 +35,7 @@ constexpr std::array forms = {
     FeedForwardForm{"swish", Activation::none, swish, false},
     FeedForwardForm{"swiglu", Activation::none, swish, true},
     FeedForwardForm{"geglu", Activation::none, gelu_by_tanh, true},
+    FeedForwardForm{"geglu-erf", Activation::none, gelu, true},
 };
 
 }  // namespace

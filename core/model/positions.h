@@ -24,7 +24,7 @@ torch::Tensor t5_buckets(const torch::Tensor& relative, bool bidirectional);
 torch::Tensor sinusoidal_halves(std::int64_t length, std::int64_t d_model);
 
 // length × d: cos in even, sin in odd dimensions of the angles position · theta^(−2i/d) by which RoPE (2104.09864
-// §3.4.2) rotates a head's pairs of neighboring dimensions (2i, 2i+1).
+// §3.2.2) rotates a head's pairs of neighboring dimensions (2i, 2i+1).
 torch::Tensor rope_rotations(std::int64_t length, std::int64_t d, double theta = 10000);
 
 // The vectors of positions first … last − 1, L×D, as added to the embeddings. Throws std::out_of_range beyond

@@ -121,7 +121,7 @@ class Graph : public Operators {
   Value softmax(const Value& x) override { return node("Softmax", {x}, {integer_attribute("axis", -1)}); }
   Value activated(const Value& x, std::string_view activation) override {
     if (activation == "relu") return node("Relu", {x});
-    if (activation == "gelu")
+    if (activation == "gelu" || activation == "geglu-erf")
       return scaled(multiply(x, one_more(node("Erf", {scaled(x, 1 / std::numbers::sqrt2)}))), 0.5);
     if (activation == "gelu-tanh" || activation == "geglu") {
       const Value cube = multiply(multiply(x, x), x);

@@ -56,7 +56,7 @@ class Script : public Operators {
   Value softmax(const Value& x) override { return line("torch.softmax({}, -1)", x); }
   Value activated(const Value& x, std::string_view activation) override {
     if (activation == "relu") return line("torch.relu({})", x);
-    if (activation == "gelu") return line("torch.gelu({})", x);
+    if (activation == "gelu" || activation == "geglu-erf") return line("torch.gelu({})", x);
     if (activation == "gelu-tanh" || activation == "geglu") return line("torch.gelu({}, approximate=\"tanh\")", x);
     return line("torch.silu({})", x);
   }
