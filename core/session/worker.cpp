@@ -589,6 +589,7 @@ bool Session::Worker::update(Engine& engine) {
 void Session::Worker::checkpoint_if_due(Engine& engine) {
   try {
     if (engine.checkpoint_if_due()) checkpoint_failed_ = false;
+    if (std::string notice = engine.take_notice(); !notice.empty()) say(Severity::warning, std::move(notice));
   } catch (...) {
     const std::string why = reason();
     if (std::exchange(checkpoint_failed_, true)) return;

@@ -128,7 +128,7 @@ class PacketReader {
   Packet packet() {
     Packet packet;
     read(packet);
-    if (!in_.at_end()) throw WireError("a packet goes on after its end");
+    if (!in_.at_end()) throw WireError("a packet continues after its end");
     return packet;
   }
 
