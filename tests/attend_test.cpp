@@ -234,6 +234,11 @@ TEST_F(RefusedChanges, ATextThatNamesNoPiece) {
   EXPECT_THAT(refusal_to_replace("source.1=  "), HasSubstr("source.1"));
 }
 
+TEST_F(RefusedChanges, AReplacementOfSeveralTokens) {
+  EXPECT_THAT(refusal_to_replace("source.1=a b"), AllOf(HasSubstr("source.1: 'a b' is 2 tokens"), HasSubstr("▁a ▁b")));
+  EXPECT_THAT(refusal_to_replace("target.1=a b c"), HasSubstr("is 3 tokens"));
+}
+
 TEST_F(RefusedChanges, ALayerOrHeadThatTheModelHasNot) {
   EXPECT_THAT(refusal({.heads_off = {"cross.1.3"}, .layers_off = {}, .forced = {}, .replaced = {}, .hidden = {}}),
               AllOf(HasSubstr("3"), HasSubstr("1 to 2")));

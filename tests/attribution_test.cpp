@@ -125,6 +125,8 @@ TEST(Attribution, IntegratedGradientsAreComplete) {
     const AttributionResult inspection = inspect(*model);
     ASSERT_EQ(inspection.problem, "");
     EXPECT_LE(completeness_error(inspection), 0.01) << config.architecture << config.norm << config.norm_kind;
+    EXPECT_THAT(inspection.integrated_errors, SizeIs(inspection.tokens.size()));
+    EXPECT_LE(integration_error(inspection), 0.01) << "each token's own, not only their sum";
     EXPECT_GT(std::abs(inspection.log_prob - inspection.baseline_log_prob), 1e-3) << config.architecture;
     for (const TokenMethod& method : token_methods(inspection, 0))
       EXPECT_THAT(method.values, SizeIs(inspection.tokens.size()));

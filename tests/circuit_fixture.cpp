@@ -102,6 +102,7 @@ AttributionResult fixture_attribution(const AttributionQuestion& question) {
   inspection.rollout = {0.3, 0.4, 0.3};
   inspection.gradient_input = {0.2, 0.9, -0.1};
   inspection.integrated = {1, 2.75, 0.25};
+  inspection.integrated_errors = {0.01, 0.02, 0.001};
   inspection.deletion = {0.5, 3.5, 0.1};
   return inspection;
 }

@@ -141,6 +141,29 @@ TEST(ContrastRuns, NothingFromAHeadIsTheHeadSwitchedOff) {
   EXPECT_GT(std::abs(by_zero - runs.facts().clean.margin), 1e-4);
 }
 
+// Over all positions of both sentences: the decoder is given that mean by hand.
+TEST(ContrastRuns, MeanAblationIsTheMeanOverBothSentences) {
+  ModelConfig config = small();
+  config.final_norm = false;
+  const Model model = wild_model(config);
+  const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
+  const auto encoded = [&](const ContrastRun& run) {
+    return model->encode(torch::tensor(ids_of(run.tokens), torch::kInt64).unsqueeze(0), {});
+  };
+  Memory memory = encoded(runs.facts().clean);
+  const torch::Tensor other = encoded(runs.facts().corrupted).states;
+  constexpr int at = 5;
+  memory.states = memory.states.clone();
+  memory.states[0][at] = (memory.states[0].mean(0) + other[0].mean(0)) / 2;
+  std::vector<int> target = ids_of(runs.facts().prefix);
+  target.insert(target.begin(), Tokenizer::bos_id);
+  const torch::Tensor logits =
+      model->logits(model->decode(torch::tensor(target, torch::kInt64).unsqueeze(0), memory).select(1, -1))[0];
+  const Change mean = put({ValueKind::state, AttentionPart::encoder, 2}, {at}, {}, ChangeKind::mean);
+  EXPECT_NEAR(margin(runs, {ContrastSide::clean, {mean}}),
+              (logits[runs.facts().a.id] - logits[runs.facts().b.id]).item<double>(), nothing);
+}
+
 TEST(ContrastRuns, SaysWhyTwoSentencesAreNoTwins) {
   const Model model = random_model(small());
   const auto problem = [&](const Model& of, const ContrastQuestion& question) -> std::string {
@@ -491,6 +514,66 @@ TEST_P(Scores, TheirPartsSumToWhatTheModelsWeightsSay) {
         };
         EXPECT_NEAR(split.score, mean_log(0) - mean_log(from - 1), 1e-3 * std::max(1.0, std::abs(split.score)));
       }
+    }
+  }
+}
+
+// A bias by distance is no part of a token: it stands in the row of the biases, and is the model's own number.
+TEST(ScoreParts, ABiasByDistanceBelongsToNoToken) {
+  for (const char* positions : {"t5", "alibi"}) {
+    ModelConfig config = small();
+    config.positions = positions;
+    const Model model = random_model(config);
+    for (auto& parameter : model->named_parameters())
+      if (parameter.key().ends_with("relative_attention_bias")) torch::nn::init::normal_(parameter.value());
+    const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
+    const ScoreSplit split =
+        split_score(runs, {cat_or_dog, ContrastSide::clean, {AttentionPart::encoder, 1, 1}, 2, 0, -1});
+    const torch::Tensor bias = runs.relative_positions(AttentionPart::encoder).bias[1];  // Q×K
+    double sum = 0, count = 0;
+    for (const int query : runs.facts().words[2].positions)
+      for (const int key : runs.facts().words[0].positions) {
+        sum += bias[query][key].item<double>();
+        ++count;
+      }
+    ASSERT_EQ(split.key_parts.back(), "distance");
+    for (int row = 0; row < split.terms.rows; ++row) {
+      const double expected = split.parts[static_cast<std::size_t>(row)] == "biases" ? sum / count : 0;
+      EXPECT_NEAR(split.terms.at(row, split.terms.cols - 1), expected, 1e-6) << positions << row;
+    }
+  }
+}
+
+// Each part that is switched off in the weights leaves its own row and column 0, and no other.
+TEST(ScoreParts, HaveTheirOwnNames) {
+  const std::vector<std::string> names = {"embedding", "position", "L1 H1", "L1 H2", "feed-forward 1", "biases"};
+  for (const std::size_t silent : {2, 3, 4}) {
+    ModelConfig config = small();
+    config.positions = "sinusoidal";
+    const Model model = random_model(config);
+    {
+      const torch::NoGradGuard no_grad;
+      auto parameters = model->named_parameters();
+      for (auto& parameter : parameters)
+        if (parameter.key().ends_with("bias")) torch::nn::init::normal_(parameter.value(), 0, 0.1);
+      torch::Tensor w_o = parameters["encoder.layers.0.self_attn.out_proj.weight"];
+      if (silent == 2) w_o.slice(1, 0, 8).zero_();
+      if (silent == 3) w_o.slice(1, 8, 16).zero_();
+      if (silent == 4) parameters["encoder.layers.0.linear2.weight"].zero_();
+      if (silent == 4) parameters["encoder.layers.0.linear2.bias"].zero_();
+    }
+    const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
+    const ScoreSplit split =
+        split_score(runs, {cat_or_dog, ContrastSide::clean, {AttentionPart::encoder, 1, 0}, 2, 0, -1});
+    EXPECT_EQ(split.parts, names);
+    EXPECT_EQ(split.key_parts, names);
+    for (int i = 0; i < split.terms.rows; ++i) {
+      double row = 0, column = 0;
+      for (int j = 0; j < split.terms.rows; ++j) {
+        row += std::abs(static_cast<double>(split.terms.at(i, j)));
+        column += std::abs(static_cast<double>(split.terms.at(j, i)));
+      }
+      EXPECT_EQ(row < 1e-7 && column < 1e-7, i == static_cast<int>(silent)) << names[silent] << ", " << i;
     }
   }
 }

@@ -47,6 +47,18 @@ TEST(PrincipalAxes, AreThoseOfTheSingularValueDecomposition) {
   for (int i = 0; i < 12; ++i) EXPECT_NEAR(axes.shares[static_cast<std::size_t>(i)], shares[i].item<double>(), 1e-5);
 }
 
+// Rows that are only projected change neither the axes nor the shares.
+TEST(PrincipalAxes, OfSomeRowsProjectAll) {
+  torch::manual_seed(5);
+  const torch::Tensor rows = torch::randn({30, 6});
+  torch::Tensor more = torch::cat({rows, 100 * torch::randn({4, 6})});
+  const PrincipalAxes alone = principal_axes(rows, 2), among = principal_axes(more, 2, torch::arange(30));
+  EXPECT_EQ(alone.shares, among.shares);
+  ASSERT_EQ(among.points.rows, 34);
+  for (int row = 0; row < 30; ++row)
+    for (int col = 0; col < 2; ++col) EXPECT_NEAR(among.points.at(row, col), alone.points.at(row, col), 1e-4);
+}
+
 TEST(PrincipalAxes, OfLittleAreZero) {
   EXPECT_EQ(principal_axes(torch::ones({5, 4}), 2).points, Matrix(5, 2));
   EXPECT_EQ(principal_axes(torch::ones({5, 1}), 2).points.cols, 2);
@@ -107,7 +119,12 @@ TEST_F(Embeddings, EveryMatrixIsTheModelsOwn) {
     const auto seen = inspect({.matrix = matrix});
     ASSERT_TRUE(seen->map) << seen->problem;
     EXPECT_EQ(seen->matrix, matrix);
-    EXPECT_LT(difference(seen->map->points, principal_axes(parameters[name], 2).points), 1e-6) << name;
+    std::vector<std::int64_t> used;
+    for (std::size_t id = 0; id < seen->vocabulary->facts.size(); ++id)
+      if (seen->vocabulary->facts[id].count > 0) used.push_back(static_cast<std::int64_t>(id));
+    EXPECT_EQ(seen->map->used, std::ssize(used));
+    EXPECT_LT(difference(seen->map->points, principal_axes(parameters[name], 2, torch::tensor(used)).points), 1e-6)
+        << name;
     EXPECT_EQ(seen->map->points.rows, static_cast<int>(seen->vocabulary->tokens.size()));
   }
 }
@@ -291,6 +308,9 @@ TEST_F(EmbeddingsCommand, PrintsWhatWasAsked) {
   EXPECT_EQ(json({.senses = "a"})["senses"]["layers"].size(), 2U);
   const auto overview = json({});
   EXPECT_EQ(overview["width"], 16);
+  EXPECT_LT(overview["used_tokens"].get<int>(), overview["tokens"].get<int>()) << "special tokens are not in sentences";
+  EXPECT_GT(overview["distances"]["pairs"].get<int>(), 1000);
+  EXPECT_THAT(printed({}), HasSubstr("tokens that occur in a sample of the training part"));
   EXPECT_NEAR(overview["distances"]["one_hot"].get<double>(), std::sqrt(2.0), 1e-12);
   EXPECT_THAT(printed({.neighbours = "a"}), HasSubstr("at step 2:"));
   EXPECT_THAT(printed({.senses = "a"}), HasSubstr("separation"));

@@ -572,6 +572,56 @@ TEST_F(RunOnDisk, OpensWithoutItsCorpusAndSaysSo) {
   EXPECT_EQ(inspections, 2);
 }
 
+// ---- a folder that is renamed or replaced while its run trains
+
+TEST_F(RunOnDisk, ARenamedRunIsFollowed) {
+  fs::create_directories(folder);
+  Config config = tiny_config();
+  TorchEngine one, other;
+  one.reset(config, {});
+  one.save_run((folder / "x").string());
+  fs::rename(folder / "x", folder / "y");
+  config.training.seed = 77;
+  other.reset(config, {});
+  other.save_run((folder / "x").string());
+  for (TorchEngine* engine : {&one, &other}) {
+    engine->train_step({});
+    engine->checkpoint();
+  }
+  EXPECT_THAT(one.take_notice(), testing::AllOf(testing::HasSubstr("was renamed to"), testing::HasSubstr("y")));
+  EXPECT_EQ(one.take_notice(), "");
+  EXPECT_EQ(other.take_notice(), "");
+  for (const auto& [name, seed] : {std::pair("x", 77), std::pair("y", 1)}) {
+    TorchEngine again;
+    const RunOpened opened = again.open_run((folder / name).string(), {});
+    EXPECT_EQ(opened.config.training.seed, seed) << name;
+    EXPECT_EQ(opened.step, 1) << name;
+    EXPECT_THAT(opened.warnings, testing::IsEmpty()) << name;
+  }
+}
+
+TEST_F(RunOnDisk, ARunWhoseFolderIsReplacedIsSavedBeside) {
+  fs::create_directories(folder);
+  Config config = tiny_config();
+  TorchEngine engine;
+  engine.reset(config, {});
+  engine.save_run((folder / "x").string());
+  engine.train_step({});
+  fs::remove_all(folder / "x");
+  fs::create_directory(folder / "x");
+  write_file(folder / "x" / "config.json", "somebody else's");
+  engine.checkpoint();
+  EXPECT_THAT(engine.take_notice(), testing::HasSubstr("x-2"));
+  EXPECT_EQ(read_file(folder / "x" / "config.json", 100), "somebody else's");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "x"), {}), 1);
+  engine.train_step({});
+  engine.checkpoint();
+  TorchEngine again;
+  const RunOpened opened = again.open_run((folder / "x-2").string(), {});
+  EXPECT_EQ(opened.step, 2);
+  EXPECT_EQ(opened.metrics.size(), 2U);
+}
+
 // ---- looking inside
 
 TEST(Probe, TheSnapshotIsWhatTheModelComputes) {

@@ -147,6 +147,7 @@ class FakeEngine : public Engine {
     seen.step = step_;
     seen.request = probe.request;
     seen.source_text = probe.text;
+    seen.positions = std::make_shared<const std::vector<PositionTable>>();
     publish(std::make_shared<Snapshot>(seen));
     script_->on_decode(probe, yield);
     seen.output_text = "whole";

@@ -161,7 +161,8 @@ const std::vector<std::string>& program_shapes() {
       "model.positions=rope model.num_heads=4 model.num_kv_heads=2 model.biases=false model.activation=swiglu",
       "model.positions=none model.final_norm=false model.activation=swish model.d_head=6",
       "model.architecture=decoder-only model.positions=learned model.norm=pre model.activation=gelu-tanh",
-      "model.architecture=decoder-only model.positions=rope model.activation=geglu model.num_kv_heads=1"};
+      "model.architecture=decoder-only model.positions=rope model.activation=geglu model.num_kv_heads=1",
+      "model.architecture=decoder-only model.positions=rope model.activation=geglu-erf model.d_head=6"};
   return shapes;
 }
 

@@ -94,6 +94,21 @@ TEST(HeadImportance, TheFastOneIsTheGradientOfAMask) {
   EXPECT_NEAR(of(result, {AttentionPart::encoder, 0, 0}).fast, mean, 0.02 * mean + 1e-4);
 }
 
+// The mean over sentences of |∂L/∂ξ|: sentences of one batch must not cancel.
+TEST(HeadImportance, TheFastOneDoesNotDependOnTheBatch) {
+  Config config = tiny_config();
+  std::vector<HeadsResult> results;
+  for (const std::int64_t size : {1, 8}) {
+    config.training.batch_size = size;
+    TorchEngine engine;
+    engine.reset(config, {});
+    engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});
+    results.push_back(inspection_of(engine));
+  }
+  for (const HeadImportance& head : results[0].heads)
+    EXPECT_NEAR(of(results[1], head.place).fast, head.fast, 1e-3 * head.fast + 1e-7);
+}
+
 TEST(HeadImportance, OfALanguageModelAndOfNoHeads) {
   Config config = tiny_config();
   config.model.architecture = "decoder-only";

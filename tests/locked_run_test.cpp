@@ -362,6 +362,28 @@ TEST_F(LockedRunTest, IsWrittenThroughNoLink) {
   EXPECT_EQ(contents_of(outside()), theirs);
 }
 
+// The lock is on the folder, not on its name.
+TEST_F(LockedRunTest, IsFollowedAfterARename) {
+  save(1);
+  LockedRun held{run()};
+  EXPECT_EQ(held.place(), run());
+  fs::rename(run(), outside());
+  EXPECT_EQ(held.place(), outside());
+  fs::create_directory(run());
+  LockedRun other{run()};  // another run begins under the old name
+  EXPECT_THAT(message_of([&] { Checkpoint(held).commit(); }), HasSubstr("was moved meanwhile"));
+  EXPECT_TRUE(fs::is_empty(run()));
+  EXPECT_THAT(message_of([&] { LockedRun{outside()}; }), HasSubstr("is in use"));
+  held.follow(outside());
+  Checkpoint checkpoint(held);
+  write_file(checkpoint.files().model(), "new");
+  checkpoint.commit();
+  EXPECT_EQ(read_file(RunFolder{outside()}.model(), 100), "new");
+  EXPECT_TRUE(fs::is_empty(run()));
+  fs::remove_all(outside());
+  EXPECT_EQ(held.place(), std::nullopt);
+}
+
 TEST_F(LockedRunTest, TakesNothingElseFromWhatWasDecided) {
   save(1);
   const fs::path decided = decided_checkpoint({run()}).path;

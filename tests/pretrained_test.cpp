@@ -196,19 +196,25 @@ TEST_P(KeptCheckpoint, SaysWhatTheIndependentImplementationSays) {
 
 INSTANTIATE_TEST_SUITE_P(Families, KeptCheckpoint, testing::Values("qwen2", "llama3"));
 
-TEST(PretrainedFolders, SayWhatTheIndependentImplementationSays) {
+// Those that somebody has, in addition: a folder with an expected.json each.
+std::vector<std::string> named_folders() {
+  std::vector<std::string> named;
   const char* const folders = std::getenv("ATTNSCOPE_CHECKPOINTS");
-  if (!folders) GTEST_SKIP() << "ATTNSCOPE_CHECKPOINTS names no folder of checkpoints with an expected.json each";
-  int checked = 0;
-  for (const auto& entry : fs::directory_iterator(folders)) {
-    if (!fs::exists(entry.path() / "expected.json")) continue;
-    const Json config = read_json(entry.path() / "config.json");
-    if (!config.contains("model_type")) continue;
-    check_folder(entry.path());
-    ++checked;
-  }
-  EXPECT_GT(checked, 0);
+  if (!folders) return named;
+  for (const auto& entry : fs::directory_iterator(folders))
+    if (fs::exists(entry.path() / "expected.json") && read_json(entry.path() / "config.json").contains("model_type"))
+      named.push_back(entry.path().string());
+  return named;
 }
+
+class PretrainedFolders : public testing::TestWithParam<std::string> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PretrainedFolders);
+
+TEST_P(PretrainedFolders, SayWhatTheIndependentImplementationSays) {
+  check_folder(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Named, PretrainedFolders, testing::ValuesIn(named_folders()));
 
 // ---- what is wrong with a folder is said
 
@@ -278,6 +284,20 @@ TEST_F(BrokenFolder, NamesTheField) {
     set(it.field, it.value);
     EXPECT_THAT(complaint(), HasSubstr(it.says)) << it.field << " " << it.value;
     EXPECT_THAT(complaint(), HasSubstr(folder.string())) << it.field;
+  }
+}
+
+// GELU exactly or by tanh, as the checkpoint says: transformers' "gelu" is x·Φ(x).
+TEST(Checkpoints, AGatedGeluIsTheCheckpointsOwn) {
+  struct Case {
+    const char* theirs;
+    const char* own;
+  };
+  for (const Case& it : {Case{"gelu", "geglu-erf"}, Case{"gelu_new", "geglu"}, Case{"gelu_pytorch_tanh", "geglu"}}) {
+    CheckpointCopy copy("llama");
+    copy.set("hidden_act", it.theirs);
+    TorchEngine engine;
+    EXPECT_EQ(engine.open_run(copy.folder.string(), {}).config.model.activation, it.own);
   }
 }
 

@@ -163,6 +163,45 @@ status=0
 [ ! -e "$folder/refused" ] || fail "a run was made"
 echo "what cannot be is said once"
 
+# ---- that do not belong together
+
+port=$((20000 + ($$ + 1) % 10000))
+# rank NUMBER SIZE OPTION…
+rank() { exec env RANK="$1" WORLD_SIZE="$2" LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$program" train "${begin[@]}" --steps 100000 --out "$folder/unlike" "${@:3}" 2>"$folder/said$1"; }
+# expect_both TEXT: both ranks end within ten seconds, with that text.
+expect_both() {
+  begun="$(date +%s)"
+  wait $first && fail "rank 0 ended well"
+  wait $second && fail "rank 1 ended well"
+  [ $(($(date +%s) - begun)) -le 15 ] || fail "it took $(($(date +%s) - begun)) s to say: $1"
+  for number in 0 1; do grep -q "$1" "$folder/said$number" || fail "rank $number said: $(cat "$folder/said$number")"; done
+}
+rank 0 2 & first=$!
+rank 1 3 & second=$!
+expect_both "rank 0 has WORLD_SIZE=2, rank 1 has WORLD_SIZE=3"
+rank 0 2 & first=$!
+rank 1 2 --set training.batch_size=7 & second=$!
+expect_both "rank 1 has training.batch_size=7"
+echo "ranks that do not train the same run say how they differ"
+
+python3 -c "
+import socket, time
+s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(('127.0.0.1', $port)); s.listen()
+kept = []
+s.settimeout(30)
+try:
+    while True: kept.append(s.accept())
+except OSError: pass
+" & service=$!
+sleep 1
+begun="$(date +%s)"
+rank 1 2 & second=$!
+wait $second && fail "rank 1 ended well"
+kill $service 2>/dev/null || true
+[ $(($(date +%s) - begun)) -le 15 ] || fail "it took $(($(date +%s) - begun)) s"
+grep -q "Another service may be using that port" "$folder/said1" || fail "$(cat "$folder/said1")"
+echo "another service at the port is named"
+
 # ---- interrupted
 
 for whom in launcher 1; do

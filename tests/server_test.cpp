@@ -1,5 +1,6 @@
 // A session that is watched over loopback: by windows that behave, and by what does not.
 #include "session/remote/server.h"
+#include "common/split.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -589,6 +590,104 @@ TEST_F(ServerTest, FiftyWatchersAreServedAndNoMoreThanSoMany) {
   const std::string heard = many.back()->read_all();  // which ends: it was let go, with a word or without
   EXPECT_TRUE(heard.empty() || heard.find("64 windows are attached already") != std::string::npos);
   EXPECT_TRUE(goes_on_training());
+}
+
+// Connections that say nothing are the first to go: they keep no window out.
+TEST_F(ServerTest, IdleConnectionsKeepNobodyOut) {
+  serve("a token of sixteen characters");
+  std::vector<std::unique_ptr<Stranger>> idle;
+  for (int i = 0; i < 200; ++i) idle.push_back(std::make_unique<Stranger>(address()));
+  Window window(address(), "a token of sixteen characters");
+  EXPECT_TRUE(window.wait_until_there());
+  EXPECT_TRUE(window.wait_for_step(20));
+}
+
+TEST_F(ServerTest, WhatIsOutOfRangeIsAnsweredWithTheReason) {
+  serve();
+  Window window(address());
+  ASSERT_TRUE(window.wait_until_there());
+  window.post(StartStudy{.study = 1, .question = CostQuestion{.seconds = 1e9}});
+  EXPECT_TRUE(window.wait_until_logged("1e+09 seconds; allowed: up to 120"));
+  window.post(StartStudy{.study = 2, .question = TsneStudy{.perplexity = 0}});
+  EXPECT_TRUE(window.wait_until_logged("a perplexity of 0; allowed: 1 to 1000"));
+}
+
+// Without control a study takes at most a twentieth of the time; 20 slices of 4 ms then last 1.6 s.
+TEST_F(ServerTest, AStudyOfWhoOnlyWatchesGivesWayToTraining) {
+  std::atomic<bool> begun = false;
+  std::atomic<std::int64_t> milliseconds = 0;
+  script->on_study = [&](const FractionCallback& progress) {
+    begun = true;
+    const auto begin = Clock::now();
+    for (int slice = 0; slice < 20; ++slice) {
+      std::this_thread::sleep_for(4ms);
+      progress(slice / 20.0);
+    }
+    milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
+  };
+  for (const bool control : {false, true}) {
+    serve("", control);
+    Window window(address());
+    ASSERT_TRUE(window.wait_until_there());
+    ASSERT_TRUE(window.wait_for_step(20));
+    const std::int64_t before = trained;
+    window.post(StartStudy{.study = 1, .question = HeldOutStudy{}});
+    ASSERT_TRUE(window.wait_for([&] { return !window.ended.empty(); }));
+    EXPECT_TRUE(window.ended.front().result);
+    if (!control) {
+      EXPECT_GE(milliseconds, 20 * 4 * 19);
+      EXPECT_GT(trained, before + 100);
+    }
+    const std::int64_t limited = milliseconds;
+    if (control) {
+      EXPECT_LT(limited, 20 * 4 * 19) << "who has control is not slowed down";
+    }
+    close();
+    session.reset();
+  }
+}
+
+TEST_F(ServerTest, APrintedAddressCanBeConnectedTo) {
+  options.address.host = "0.0.0.0";
+  serve("a token of sixteen characters");
+  const std::string printed = reachable_text(address());
+  EXPECT_EQ(printed.find("0.0.0.0"), std::string::npos) << printed;
+  for (const std::string_view one : split(printed, ", ")) {
+    Window window(remote_address(one), "a token of sixteen characters");
+    EXPECT_TRUE(window.wait_until_there()) << one;
+  }
+  EXPECT_EQ(reachable_text({"192.168.1.7", 4000}), "192.168.1.7:4000");
+}
+
+// A server that sends what it likes: the window ends the connection, and says why.
+TEST(HostileServer, PartsThatDoNotFitEndTheConnection) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in any = loopback(0);
+  ::bind(listener, reinterpret_cast<const sockaddr*>(&any), sizeof(any));
+  ::listen(listener, 8);
+  socklen_t size = sizeof(any);
+  ::getsockname(listener, reinterpret_cast<sockaddr*>(&any), &size);
+  Snapshot seen;
+  seen.positions = std::make_shared<const std::vector<PositionTable>>();
+  seen.source.resize(3);
+  seen.encoder = {{Matrix(2, 2), Matrix(2, 2)}};  // of two tokens, and there are three
+  const std::string sent = Stranger::preamble() + Stranger::framed(wire_bytes(ToClient(Welcome{7, false}))) +
+                           Stranger::framed(wire_bytes(ToClient(ProbeReply{std::make_shared<Snapshot>(seen)})));
+  std::jthread serving([&] {
+    for (int client = 0; (client = ::accept(listener, nullptr, nullptr)) >= 0; ::close(client))
+      ::send(client, sent.data(), sent.size(), MSG_NOSIGNAL), std::this_thread::sleep_for(200ms);
+  });
+  {
+    Window window({.port = ntohs(any.sin_port)});
+    EXPECT_TRUE(window.wait_for([&] {
+      return window.attachment.line == Attachment::Line::lost &&
+             window.attachment.why.find("an attention map and the tokens") != std::string::npos;
+    })) << window.attachment.why;
+    EXPECT_FALSE(window.snapshot);
+  }
+  ::shutdown(listener, SHUT_RDWR);
+  serving.join();
+  ::close(listener);
 }
 
 TEST_F(ServerTest, AnAddressThatIsTakenIsNamed) {

@@ -12,6 +12,7 @@
 #include "inspect/circuit/search.h"
 #include "inspect/evaluation/evaluation.h"
 #include "messages/metrics.h"
+#include "messages/senses.h"
 
 namespace attnscope {
 namespace {
@@ -47,6 +48,35 @@ TEST_F(ShippedRun, IsSmallWholeAndOfTheCorpusAsItIsNow) {
   EXPECT_THAT(opened.warnings, testing::IsEmpty());
   EXPECT_GT(opened.metrics.size(), 1000U) << "the curves of its training come with it";
   EXPECT_GT(pronoun_pairs.size(), 1000U);
+}
+
+// A pair is right only if all its pronouns are.
+TEST_F(ShippedRun, PronounsAreJudgedTogether) {
+  const std::string source = "The animal didn't cross the street because it was too wide, and she was tired.";
+  const auto written = [&] {
+    const Evaluation found = evaluate_pairs(engine->model(), engine->tokenizer(),
+                                            std::vector<Pair>{{source, "elle elle", "", "", "elle"}}, 1, {});
+    return found.pronoun_right;
+  };
+  ASSERT_EQ(written(), 1) << "the run translates both";
+  for (const char* target : {"il elle", "elle il", "elle", "elle elle il"}) {
+    const Evaluation found = evaluate_pairs(engine->model(), engine->tokenizer(),
+                                            std::vector<Pair>{{source, target, "", "", "elle"}}, 1, {});
+    EXPECT_EQ(found.pronoun_pairs, 1);
+    EXPECT_EQ(found.pronoun_right, 0) << target;
+  }
+}
+
+// The corpus has one sense of most words more often: a separation over unequal groups would be that of the larger one.
+TEST_F(ShippedRun, SensesAreOfEqualNumber) {
+  for (const char* word : {"it", "bank", "light", "spring"}) {
+    const auto seen = engine->senses(word, {});
+    ASSERT_EQ(seen->problem, "") << word;
+    std::vector<int> counts(seen->groups.size());
+    for (const Occurrence& occurrence : seen->occurrences) ++counts.at(static_cast<std::size_t>(occurrence.group));
+    EXPECT_GT(counts.front(), 10) << word;
+    EXPECT_THAT(counts, testing::Each(counts.front())) << word;
+  }
 }
 
 TEST_F(ShippedRun, TranslatesTheSentencesItIsKnownFor) {

@@ -136,6 +136,24 @@ TEST_F(Tensors, UpdatesAreThoseThatWereMade) {
   }
 }
 
+// Steps that undo each other add up to nothing: what is measured between two records is the net displacement.
+TEST_F(Tensors, BetweenRecordsOnlyTheNetDisplacementIsKnown) {
+  TensorHistory history{.name = "w", .shape = {2, 2}, .points = std::vector<TensorPoint>(2)};
+  history.points.back().change = 0.2;
+  TensorsResult result{.question = {}, .parameters = {history}};
+  EXPECT_THAT(findings(result),
+              testing::ElementsAre(HasSubstr("between two recorded steps it moves by 20 % per step")));
+  result.parameters[0].last_update = 0.3;
+  EXPECT_THAT(findings(result), testing::ElementsAre(HasSubstr("one step changes it by 30 %")));
+}
+
+TEST_F(Tensors, GradientsNameTheirSample) {
+  begin(tiny_config());
+  const TensorsResult told = inspect();
+  EXPECT_EQ(told.gradient_rows, 8);
+  EXPECT_GT(told.gradient_tokens, told.gradient_rows);
+}
+
 // A bias begins at nought: its first update is all of it, and nothing is wrong.
 TEST_F(Tensors, TheFirstUpdateIsNothingToWarnOf) {
   begin(tiny_config());

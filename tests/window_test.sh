@@ -113,6 +113,27 @@ expect_end 129 SIGHUP
 [ "$(step_of "$home/hangup")" -gt "$saved" ] || fail "what was trained was not saved on SIGHUP"
 echo "saved on the way out"
 
+# In a window of any size training goes on: larger than a texture may be, or hardly there.
+"$program" &
+attnscope=$!
+within 30 window_is_there
+xdotool windowfocus --sync "$window"
+within 120 title_is "?* — attnscope"
+xdotool key space
+within 60 title_is "*(training)*"
+for size in "20000 20" "1 1" "3 4000" "1280 720"; do
+  xdotool windowsize "$window" $size
+  sleep 1
+  has_ended && fail "it ended at a size of $size"
+done
+xdotool windowfocus --sync "$window"
+xdotool key space
+within 60 title_is "*(paused)*"
+ctrl q
+expect_end 0 Ctrl+Q
+rm -rf "$home/.local/state/attnscope"
+echo "drawn in windows of 20000 × 20, 1 × 1 and 3 × 4000"
+
 # An unsaved run is autosaved from the first step on, even if the process is killed, and is offered at the next start.
 kept() { find "$home/.local/state/attnscope/runs" -mindepth 2 -maxdepth 2 -name model.safetensors 2>/dev/null; }
 is_kept() { [ -n "$(kept)" ]; }

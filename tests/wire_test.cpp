@@ -1,14 +1,20 @@
 #include "session/remote/wire.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "messages/metrics.h"
+#include "session/remote/consistency.h"
 #include "wire_fill.h"
 
 namespace attnscope {
@@ -154,6 +160,139 @@ TEST(Wire, WhatIsNestedWithoutEndIsRefused) {
 TEST(Wire, AListThatClaimsToBeLongTakesNoMemory) {
   EXPECT_THROW(read_to_server(std::string("\xdd\xff\xff\xff\xff", 5)), WireError);
   EXPECT_THROW(read_to_server(std::string("\xc6\xff\xff\xff\xff", 5)), WireError);
+}
+
+std::int64_t most_resident_megabytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss >> 10;
+}
+
+// Of what a packet of 64 MB can contain, the worst: short items of large fields.
+TEST(Wire, APacketCostsAtMostThreeTimesItsSize) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "AddressSanitizer keeps what was freed";
+#endif
+  const auto filled = [](std::string head, const std::string& item) {
+    std::string bytes = std::move(head) + std::string("\xdd\x01\x00\x00\x00", 5);  // a list of 16 777 216
+    bytes.reserve(largest_news);
+    while (bytes.size() + item.size() <= largest_news) bytes += item;
+    return bytes;
+  };
+  // TransientEvent, of CorpusRead: examples, then warnings; and a tree of beam nodes.
+  const std::string read = wire_bytes(ToClient(TransientEvent{CorpusRead{}}));
+  const std::string before_lists = read.substr(0, read.size() - 2);
+  for (const std::string& bytes :
+       {filled(before_lists, std::string("\x92\xa0\xa0", 3)), filled(before_lists + '\x90', std::string("\xa0", 1))}) {
+    const std::int64_t before = most_resident_megabytes();
+    EXPECT_THROW(read_to_client(bytes), WireError);
+    EXPECT_LE(most_resident_megabytes() - before, 130) << "beside the packet itself";
+  }
+  // What is honest is read: numbers as they are, once.
+  Snapshot seen;
+  seen.encoder = {{Matrix(3900, 3900)}};  // 61 MB
+  const std::string honest = wire_bytes(ToClient(ProbeReply{std::make_shared<Snapshot>(seen)}));
+  ASSERT_LE(honest.size(), largest_news);
+  EXPECT_NO_THROW(read_to_client(honest));
+}
+
+// ---- parts that do not fit each other
+
+std::shared_ptr<Snapshot> consistent_snapshot() {
+  auto seen = std::make_shared<Snapshot>();
+  seen->model.num_encoder_layers = seen->model.num_decoder_layers = 1;
+  seen->model.num_heads = 2;
+  seen->source.resize(3);
+  seen->target_in.resize(2);
+  seen->target_out.resize(2);
+  seen->encoder = {{Matrix(3, 3), Matrix(3, 3)}};
+  seen->decoder = {{Matrix(2, 2), Matrix(2, 2)}};
+  seen->cross = {{Matrix(2, 3), Matrix(2, 3)}};
+  seen->decoding.resize(2);
+  for (DecodingStep& step : seen->decoding) step.candidates.resize(1);
+  seen->positions = std::make_shared<const std::vector<PositionTable>>();
+  return seen;
+}
+
+bool is_consistent(const std::function<void(Snapshot&)>& change) {
+  const auto seen = consistent_snapshot();
+  change(*seen);
+  try {
+    check_consistency(ToClient(ProbeReply{seen}));
+    return true;
+  } catch (const WireError&) {
+    return false;
+  }
+}
+
+TEST(Consistency, EveryPartOfASnapshotFitsTheOthers) {
+  EXPECT_TRUE(is_consistent([](Snapshot&) {}));
+  const std::vector<std::function<void(Snapshot&)>> changes = {
+      [](Snapshot& seen) { seen.source.resize(4); },
+      [](Snapshot& seen) { seen.target_in.resize(3); },
+      [](Snapshot& seen) { seen.encoder[0].pop_back(), seen.encoder.push_back(seen.encoder[0]); },
+      [](Snapshot& seen) { seen.decoder[0][1] = Matrix(2, 3); },
+      [](Snapshot& seen) { seen.cross.push_back({Matrix(2, 3)}); },
+      [](Snapshot& seen) { seen.decoding[1].chosen = 1; },
+      [](Snapshot& seen) { seen.decoding[1].chosen = -1; },
+      [](Snapshot& seen) { seen.decoding.resize(3); },
+      [](Snapshot& seen) { seen.prefix = 1; },
+      [](Snapshot& seen) { seen.forced = 3; },
+      [](Snapshot& seen) { seen.unseen = {{.begin = 2, .end = 9, .text = "x", .nearest = {}}}; },
+      [](Snapshot& seen) { seen.positions = nullptr; },
+      [](Snapshot& seen) {
+        seen.inside.emplace().place = {AttentionPart::encoder, 0, 7};
+      },
+      [](Snapshot& seen) { seen.sublayers.emplace_back().norm_in.resize(3); },
+      [](Snapshot& seen) {
+        seen.untouched = std::make_shared<Snapshot>(*consistent_snapshot()),
+        const_cast<Snapshot&>(*seen.untouched).source.clear();
+      },
+      [](Snapshot& seen) {
+        auto flow = std::make_shared<DataFlow>();
+        flow->matrices.push_back(
+            {.name = "x", .help = "", .letters = "", .values = Matrix(1, 1), .op = FlowOp::sum, .operands = {0, 0}});
+        seen.data_flow = flow;
+      },
+      [](Snapshot& seen) {
+        auto decodings = std::make_shared<Decodings>();
+        decodings->tree.resize(2);
+        decodings->tree[0].parent = 1;
+        seen.decodings = decodings;
+      },
+      [](Snapshot& seen) {
+        auto result = std::make_shared<EmbeddingResult>();
+        result->vocabulary = std::make_shared<Vocabulary>();
+        result->problem = "none";
+        result->chosen = 5;
+        seen.embeddings = result;
+      }};
+  for (std::size_t i = 0; i < changes.size(); ++i) EXPECT_FALSE(is_consistent(changes[i])) << "change " << i;
+}
+
+TEST(Consistency, EveryPartOfAResultFitsTheOthers) {
+  const auto is_refused = [](const auto& answer) {
+    try {
+      check_consistency(
+          ToClient(TransientEvent{StudyEnded{1, std::make_shared<const StudyResult>(StudyResult{1, 1, answer})}}));
+      return false;
+    } catch (const WireError&) {
+      return true;
+    }
+  };
+  EXPECT_TRUE(is_refused(HeadsResult{}));
+  EXPECT_FALSE(is_refused(HeadsResult{.problem = "none"}));
+  EXPECT_TRUE(is_refused(TsneMap{.ids = {1, 2}, .points = Matrix(1, 2)}));
+  EXPECT_TRUE(is_refused(CircuitResult{}));
+  Circuit circuit;
+  circuit.slots = {"a"};
+  circuit.places = {{.layer = 0, .slots = {1}, .together = {}, .rest = {}, .each = {}}};
+  EXPECT_TRUE(is_refused(CorpusCircuit{.question = {}, .found = circuit}));
+  circuit.places[0].slots = {0};
+  EXPECT_FALSE(is_refused(CorpusCircuit{.question = {}, .found = circuit}));
+  EXPECT_TRUE(
+      is_refused(Formation{.question = {}, .of = circuit, .points = {{.step = 1, .difference = 0, .moved = {}}}}));
+  EXPECT_TRUE(is_refused(TensorsResult{.question = {}, .parameters = {TensorHistory{"w"}}}));
 }
 
 TEST(Wire, AMatrixHasItsSize) {

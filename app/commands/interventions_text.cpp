@@ -1,6 +1,7 @@
 #include "commands/interventions_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -86,16 +87,20 @@ void check_in_context(const ForcedAttention& forced, const Snapshot& inspection)
                                 forced.query, forced.key));
 }
 
-void check_in_context(const ReplacedToken& replaced, const Snapshot& inspection) {
+void check_in_context(const ReplacedToken& replaced, const Snapshot& inspection, const Tokenizer& tokenizer) {
   const std::string_view side = replaced.target ? "target" : "source";
   check_index(side, "token", replaced.position,
               replaced.target ? inspection.target_in.size() : inspection.source.size());
-  const auto same = [&](const ReplacedToken& other) {
-    return other.target == replaced.target && other.position == replaced.position && other.text == replaced.text;
-  };
-  if (std::ranges::none_of(inspection.interventions.replaced, same))
+  const std::vector<std::string> tokens =
+      texts_of(tokenizer.encode(replaced.text, replaced.target ? Side::target : Side::source));
+  if (tokens.empty())
     throw ConfigError(
         fmt::format("{}.{}: '{}' gives no token to replace it with", side, replaced.position, replaced.text));
+  if (tokens.size() > 1)
+    throw ConfigError(
+        fmt::format("{}.{}: '{}' is {} tokens of the vocabulary, {}; allowed: one token, because the "
+                    "number of positions stays the same",
+                    side, replaced.position, replaced.text, tokens.size(), fmt::join(tokens, " ")));
 }
 
 }  // namespace
@@ -136,12 +141,12 @@ Interventions interventions_from(const InterventionsText& text, const ModelConfi
   return interventions;
 }
 
-void check_in_context(const Interventions& asked, const Snapshot& inspection) {
+void check_in_context(const Interventions& asked, const Snapshot& inspection, const Tokenizer& tokenizer) {
   for (const ForcedAttention& forced : asked.forced) check_in_context(forced, inspection);
   for (const HiddenKeys& hidden : asked.hidden)
     for (const auto& [query, key] : hidden.cells)
       check_in_context(ForcedAttention{hidden.place, query, key}, inspection);
-  for (const ReplacedToken& replaced : asked.replaced) check_in_context(replaced, inspection);
+  for (const ReplacedToken& replaced : asked.replaced) check_in_context(replaced, inspection, tokenizer);
 }
 
 }  // namespace attnscope

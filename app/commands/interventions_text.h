@@ -8,6 +8,7 @@
 
 #include "config/config.h"
 #include "config/heads.h"
+#include "data/tokenizer/tokenizer.h"
 #include "messages/interventions.h"
 #include "messages/snapshot.h"
 
@@ -26,9 +27,9 @@ struct InterventionsText {
 Interventions interventions_from(const InterventionsText& text, const ModelConfig& model);
 AttentionPart part_from(std::string_view name);
 
-// Throws ConfigError if a requested intervention had no effect on the inspection: a query, key or token beyond the
-// sentence, a key masked for the decoder, or a text that is no token.
-void check_in_context(const Interventions& asked, const Snapshot& inspection);
+// Throws ConfigError if a requested intervention is not the one that the inspection shows: a query, key or token beyond
+// the sentence, a key masked for the decoder, or a replacement that is not exactly one token.
+void check_in_context(const Interventions& asked, const Snapshot& inspection, const Tokenizer& tokenizer);
 
 // Throws ConfigError if the model has no such head.
 void check_place(const HeadPlace& place, const ModelConfig& model);

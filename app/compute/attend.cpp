@@ -58,7 +58,7 @@ int attend(const AttendOptions& options) {
                  .follow_reference = options.target.has_value(),
                  .interventions = interventions},
                 [&](Snapshot latest) { snapshot = std::move(latest); }, {});
-  check_in_context(interventions, snapshot);
+  check_in_context(interventions, snapshot, engine.tokenizer());
   if (snapshot.truncated)
     say("the sentence was truncated to the model's {} tokens", longest_inspection(engine.config().model));
   if (csv) {

@@ -110,20 +110,27 @@ Json overview(TorchEngine& engine, const EmbeddingResult& inspection, bool print
   };
   Json json = {{"tokens", inspection.vocabulary->tokens.size()},
                {"width", inspection.width},
+               {"used_tokens", map.used},
                {"shares_of_variance", map.shares},
                {"distances",
-                {{"one_hot", std::numbers::sqrt2}, {"median", distance(0.5)}, {"nearest_1_percent", distance(0.01)}}},
+                {{"pairs", map.distances.size()},
+                 {"one_hot", std::numbers::sqrt2},
+                 {"median", distance(0.5)},
+                 {"nearest_1_percent", distance(0.01)}}},
                {"recorded_steps", inspection.recorded_steps}};
   if (print) {
     fmt::print("{} of {} tokens × {}, step {}\n", matrix_title(inspection.matrix, engine.config().model),
                inspection.vocabulary->tokens.size(), inspection.width, inspection.step);
+    fmt::print(
+        "statistics over the {} tokens {}\n", map.used,
+        inspection.vocabulary->facts.empty() ? "of the vocabulary" : "that occur in a sample of the training part");
     if (map.shares.size() > 1)
       fmt::print("first two principal components: {:.1f} % and {:.1f} % of the variance\n", 100 * map.shares[0],
                  100 * map.shares[1]);
     fmt::print(
-        "distance between the normalized vectors of two tokens: median {:.3f}, nearest 1 % {:.3f}; one-hot vectors: "
-        "always {:.3f}\n",
-        distance(0.5), distance(0.01), std::numbers::sqrt2);
+        "distance between the normalized vectors of {} random pairs: median {:.3f}, nearest 1 % {:.3f}; one-hot "
+        "vectors: always {:.3f}\n",
+        map.distances.size(), distance(0.5), distance(0.01), std::numbers::sqrt2);
   }
   if (!is_english_french(engine.config().corpus)) return json;
   const AnalogyScores scores =

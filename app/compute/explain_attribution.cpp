@@ -10,8 +10,8 @@
 #include "analysis/attribution_methods.h"
 #include "compute/opening.h"
 #include "commands/progress.h"
-#include "engine/torch_engine.h"
 #include "config/config.h"
+#include "engine/torch_engine.h"
 #include "inspect/attribution/attribution.h"
 #include "messages/snapshot.h"
 
@@ -67,7 +67,8 @@ nlohmann::ordered_json inspection_json(const AttributionResult& inspection, cons
   json["integrated_gradients"] = {{"values", inspection.integrated},
                                   {"baseline_log_prob", inspection.baseline_log_prob},
                                   {"points", inspection.integrated_at},
-                                  {"completeness_error", completeness_error(inspection)}};
+                                  {"completeness_error", completeness_error(inspection)},
+                                  {"errors", inspection.integrated_errors}};
   if (!inspection.rollout.empty()) json["rollout"] = inspection.rollout;
   for (std::size_t head = 0; head < inspection.heads.size(); ++head)
     json["heads"].push_back(head_json(inspection, head));
@@ -90,8 +91,9 @@ void print_tokens(const AttributionResult& inspection, const ModelConfig& model)
   const std::vector<TokenMethod> methods = token_methods(inspection, head);
   fmt::print(
       "log p {:.4f}, with unknown tokens as input {:.4f}; integrated gradients sum to the difference with an error of "
-      "{:.2f} %\n",
-      inspection.log_prob, inspection.baseline_log_prob, 100 * completeness_error(inspection));
+      "{:.2f} %, each token's with one of at most {:.2f} % of the largest ({} points)\n",
+      inspection.log_prob, inspection.baseline_log_prob, 100 * completeness_error(inspection),
+      100 * integration_error(inspection), inspection.integrated_at);
   if (head < inspection.heads.size())
     fmt::print("attention weights and norms of {}\n", head_name(inspection.heads[head].place, model));
   for (std::size_t i = 0; i < methods.size(); ++i) fmt::print("  {}: {}\n", i + 1, methods[i].name);

@@ -23,7 +23,7 @@ ServerOptions server_options(const std::string& address, bool allow_control) {
 
 ServedTraining::ServedTraining(std::vector<HeldEngine> runs, const ServerOptions& server)
     : allow_control_(server.control), session_(std::move(runs), [this] { bell_.ring(); }), server_(server, session_) {
-  say("serving at {}: open it with attnscope attach", address_text(server_.address()));
+  say("serving at {}: open it with attnscope attach", reachable_text(server_.address()));
 }
 
 void ServedTraining::train(const std::function<bool()>& enough, const Tell& tell,

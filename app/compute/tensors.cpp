@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.h"
@@ -38,7 +39,7 @@ Json tensor_json(const TensorHistory& history, bool is_parameter) {
 void print_header(const char* of, bool is_parameter) {
   fmt::print("{:<52} {:>12} {:>9} {:>10} {:>10} {:>10} {:>7} {:>7}", of, "shape", "norm", "least", "median", "largest",
              "zeros", "NaN");
-  if (is_parameter) fmt::print(" {:>10} {:>10}", "gradient", "update");
+  if (is_parameter) fmt::print(" {:>10} {:>10}", "gradient", "step");
   fmt::print("\n");
 }
 
@@ -63,7 +64,11 @@ int tensors(const TensorsOptions& options) {
   line.clear();
   if (options.json) {
     Json json = {{"parameters", Json::array()}, {"activations", Json::array()}, {"findings", findings(inspection)}};
-    if (!inspection.no_gradients.empty()) json["no_gradients"] = inspection.no_gradients;
+    if (!inspection.no_gradients.empty())
+      json["no_gradients"] = inspection.no_gradients;
+    else
+      json["gradient_sample"] = {{"sequences", inspection.gradient_rows},
+                                 {"target_tokens", inspection.gradient_tokens}};
     for (const TensorHistory& history : inspection.parameters) json["parameters"].push_back(tensor_json(history, true));
     for (const TensorHistory& history : inspection.activations)
       json["activations"].push_back(tensor_json(history, false));
@@ -72,7 +77,18 @@ int tensors(const TensorsOptions& options) {
   }
   print_header("parameter", true);
   for (const TensorHistory& history : inspection.parameters) print_tensor(history, true);
-  if (!inspection.no_gradients.empty()) fmt::print("{}\n", inspection.no_gradients);
+  if (!inspection.no_gradients.empty())
+    fmt::print("{}\n", inspection.no_gradients);
+  else
+    fmt::print(
+        "gradient: norm, for the mean loss of one validation batch ({} sequences, {} target tokens), without dropout "
+        "and label smoothing\n",
+        inspection.gradient_rows, inspection.gradient_tokens);
+  const bool newest =
+      std::ranges::any_of(inspection.parameters, [](const TensorHistory& it) { return it.last_update > 0; });
+  fmt::print("step: size of {}, relative to the tensor\n",
+             newest ? "the newest step"
+                    : "the net displacement since the previous recorded step, divided by the steps between");
   if (!inspection.activations.empty()) print_header("activation", false);
   for (const TensorHistory& history : inspection.activations) print_tensor(history, false);
   for (const std::string& finding : findings(inspection)) fmt::print("! {}\n", finding);

@@ -307,12 +307,20 @@ class TrainingLoop {
   void checkpoint_if_due(TorchEngine& engine, ProgressLine& line) {
     try {
       if (engine.checkpoint_if_due()) checkpoint_failed_ = false;
+      say_notice(engine, line);
     } catch (const std::exception& error) {
       if (std::exchange(checkpoint_failed_, true)) return;
       line.clear();
       say("step {}: the run could not be saved; training continues, and saving will be retried: {}",
           engine.steps_done(), error.what());
     }
+  }
+
+  static void say_notice(TorchEngine& engine, ProgressLine& line) {
+    const std::string notice = engine.take_notice();
+    if (notice.empty()) return;
+    line.clear();
+    say("{}", notice);
   }
 
   static void show_pinned(TorchEngine& engine) {
@@ -394,6 +402,24 @@ void say_what_begins(const TrainedRun& run, const RunOpened& opened, const Ranks
     tell("initialized with the weights of {}", from);
 }
 
+// What must be the same on all ranks, as far as it is known before anything is opened: one field a line.
+std::string settings_of(const TrainOptions& options) {
+  if (!options.from.empty()) return {};  // the checkpoint decides, and may have another path on every machine
+  TorchEngine none;
+  const std::filesystem::path folder = options.resume && is_comparison(options.out)
+                                           ? load_comparison({options.out}).a
+                                           : std::filesystem::path(options.out);
+  const Config config = options.resume ? load_config(RunFolder{folder}.config()) : configuration(options, none);
+  std::string settings;
+  for (const ConfigField& field : config_fields()) {
+    std::string text = field_text(config, field);
+    if (field.key.starts_with("corpus.")) text = std::filesystem::path(text).filename().string();
+    if (field.key != "training.threads") settings += fmt::format("{}={}\n", field.key, text);
+  }
+  for (const std::string& assignment : options.compare) settings += fmt::format("--compare {}\n", assignment);
+  return settings;
+}
+
 // Checks that all ranks have the same data as rank 0: sums over different runs would be meaningless.
 void check_alike(Ranks& ranks, const TorchEngine& engine) {
   std::uint64_t hash = fnv1a(fmt::format("{} {}", engine.steps_done(), engine.tokenizer().vocab_size()));
@@ -428,6 +454,7 @@ int train_runs(const TrainOptions& options, const std::shared_ptr<Ranks>& ranks)
   ProgressLine line;
   const ProgressCallback progress = [&](const Progress& news) {
     stop_if_interrupted();
+    if (ranks) ranks->check_mismatch();
     line.show(news.what, news.fraction);
   };
   const ComparisonFolder both{options.out};
@@ -469,12 +496,14 @@ int train_runs(const TrainOptions& options, const std::shared_ptr<Ranks>& ranks)
   line.clear();
   if (!keeps) return status;
   for (const TrainedRun& run : runs) {
-    record_pinned(*run.engine, {}, {});  // so that the history ends at the run's last step
-    run.engine->save_run(run.folder);
-    if (options.no_optimizer && status == 0) std::filesystem::remove(RunFolder{run.folder}.optimizer());
+    record_pinned(*run.engine, {}, {});                    // so that the history ends at the run's last step
+    run.engine->save_run(run.engine->last_saved()->path);  // the folder may have been renamed
+    const std::string folder = run.engine->last_saved()->path;
+    if (const std::string notice = run.engine->take_notice(); !notice.empty()) say("{}", notice);
+    if (options.no_optimizer && status == 0) std::filesystem::remove(RunFolder{folder}.optimizer());
   }
   tell("{} at step {} after {:.0f} s; saved in {}", status == 0 ? "Done" : "Stopped", loop.steps_done(), loop.seconds(),
-       options.out);
+       runs.size() > 1 ? options.out : runs.front().engine->last_saved()->path);
   return status;
 }
 
@@ -502,7 +531,7 @@ int train(const TrainOptions& options) {
     return train_runs(options, nullptr);
   }
   end_with_launcher();
-  const auto ranks = std::make_shared<Ranks>(*place, stop_if_interrupted);
+  const auto ranks = std::make_shared<Ranks>(*place, stop_if_interrupted, longest_wait_for_rank, settings_of(options));
   save_on_signals();
   share_cores(place->here);
   if (ranks->is_first()) return train_runs(options, ranks);

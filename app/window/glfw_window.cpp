@@ -165,6 +165,7 @@ bool is_on_a_screen(WindowPlace::Point point) {
 GlfwWindow::GlfwWindow(const WindowPlace& place) : opened_(fitting(place)) {
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
+  glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_LOSE_CONTEXT_ON_RESET);  // where the driver can: lost() tells
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "attnscope");
   glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "attnscope");
   glfwWindowHint(GLFW_MAXIMIZED, place.maximized ? GLFW_TRUE : GLFW_FALSE);
@@ -178,6 +179,7 @@ GlfwWindow::GlfwWindow(const WindowPlace& place) : opened_(fitting(place)) {
   outlive_display();
   glfwMakeContextCurrent(window_);
   glfwSwapInterval(1);
+  reset_status_ = reinterpret_cast<ResetStatus>(glfwGetProcAddress("glGetGraphicsResetStatusARB"));
 }
 
 GlfwWindow::~GlfwWindow() {
@@ -269,7 +271,7 @@ bool GlfwWindow::close_asked() const {
 }
 
 bool GlfwWindow::lost() const {
-  return display_lost;
+  return display_lost || (reset_status_ != nullptr && reset_status_() != 0);
 }
 
 bool GlfwWindow::visible() const {

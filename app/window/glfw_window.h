@@ -47,8 +47,8 @@ class GlfwWindow {
   std::vector<std::string> take_dropped();
 
   bool close_asked() const;
-  // The display connection is lost (X11). From now on neither this window nor OpenGL may be used, nor the window be
-  // closed.
+  // The display connection is lost (X11), or the graphics card has dropped the context. From now on neither this window
+  // nor OpenGL may be used, nor the window be closed.
   bool lost() const;
   bool visible() const;  // neither iconified nor of size zero
   float content_scale() const;
@@ -70,8 +70,11 @@ class GlfwWindow {
   void feed(const InputQueue::Frame& frame);
   void feed_buttons(const InputQueue::Frame& frame);
 
+  using ResetStatus = unsigned (*)();  // glGetGraphicsResetStatusARB; 0: the context is there
+
   Library library_;
   GLFWwindow* window_ = nullptr;
+  ResetStatus reset_status_ = nullptr;  // null: the driver cannot tell
   bool input_ = true;
   InputQueue queue_;
   std::array<bool, 3> buttons_{};  // buttons held down, according to the queue entries taken so far

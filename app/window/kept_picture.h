@@ -20,7 +20,8 @@ class KeptPicture {
   KeptPicture(const KeptPicture&) = delete;
   KeptPicture& operator=(const KeptPicture&) = delete;
 
-  // Makes it the draw target. False: it was newly created in this size and is empty.
+  // Makes it the draw target. False: it was newly created in this size and is empty, or it cannot be that large, and
+  // the present target is used.
   bool begin(int width, int height);
 
   // Copies it into the framebuffer that was bound at begin(), and binds that again.

@@ -36,6 +36,12 @@ double completeness_error(const AttributionResult& inspection) {
   return std::abs(sum_of(inspection.integrated) - change) / std::max(std::abs(change), least);
 }
 
+double integration_error(const AttributionResult& inspection) {
+  if (inspection.integrated_errors.empty()) return 0;
+  const double largest = std::ranges::max(sizes_of(inspection.integrated));
+  return largest > 0 ? std::ranges::max(inspection.integrated_errors) / largest : 0;
+}
+
 std::size_t strongest_head(const AttributionResult& inspection) {
   std::size_t strongest = 0;
   double most = 0;

@@ -15,6 +15,9 @@ double parts_sum(const AttributionResult& inspection);
 // Returns |Σ integrated − (log p − log p of the baseline)| divided by the latter, which counts as at least 0.001 nats.
 double completeness_error(const AttributionResult& inspection);
 
+// Returns the largest error of a token's integrated gradient, relative to the largest integrated gradient.
+double integration_error(const AttributionResult& inspection);
+
 // Returns the index in `heads` of the largest absolute contribution to the logit; 0 if the parts are unknown.
 std::size_t strongest_head(const AttributionResult& inspection);
 

@@ -199,10 +199,10 @@ const std::vector<ConfigField>& field_table() {
       {ATTNSCOPE_FIELD(model.final_norm), "Final layer norm", yes_or_no,
        "One more layer norm after the last layer of the encoder and of the decoder", is_transformer},
       {ATTNSCOPE_FIELD(model.activation), "Activation",
-       one_of({"relu", "gelu", "gelu-tanh", "swish", "swiglu", "geglu"}),
+       one_of({"relu", "gelu", "gelu-tanh", "swish", "swiglu", "geglu", "geglu-erf"}),
        "Activation function of the feed-forward sublayer: ReLU (paper §3.3), GELU (arXiv 1606.08415), its tanh "
        "approximation, or swish (1710.05941). swiglu and geglu add a third matrix, whose output multiplies the "
-       "activation as a gate (2002.05202)",
+       "activation as a gate (2002.05202); geglu uses the tanh approximation, as T5 does, geglu-erf the exact GELU",
        is_transformer},
       {ATTNSCOPE_FIELD(model.biases), "Biases", yes_or_no, "Biases in the linear maps of the layers", is_transformer},
       {ATTNSCOPE_FIELD(model.positions), "Positions", one_of(position_names()), positions_help(), is_transformer},
@@ -219,8 +219,8 @@ const std::vector<ConfigField>& field_table() {
        "Divide the scores by √d_k before the softmax (paper §3.2.1); without this the softmax saturates",
        is_transformer},
       {ATTNSCOPE_FIELD(model.dropout), "Dropout", range(0, 0.9),
-       "Probability of zeroing an activation during training: in sublayer outputs, attention weights and embeddings "
-       "(paper §5.4)",
+       "Probability of zeroing an activation during training: in sublayer outputs and embeddings (paper §5.4), and in "
+       "attention weights, as in the paper's own code",
        always, live},
       {ATTNSCOPE_FIELD(model.tied_embeddings), "Tied embeddings", yes_or_no,
        "Source embedding, target embedding and output matrix share one matrix (paper §3.4)", has_decoder},

@@ -101,7 +101,7 @@ struct ModelConfig {
   bool has_tied_output() const { return tied_embeddings && has_decoder(); }
   bool has_one_embedding() const { return tied_embeddings || tied_inputs || !has_encoder() || !has_decoder(); }
   bool writing_ends() const { return !is_language_model() || ends_text; }  // at the end token
-  bool is_gated() const { return activation == "swiglu" || activation == "geglu"; }
+  bool is_gated() const { return activation == "swiglu" || activation.starts_with("geglu"); }
   std::int64_t head_width() const { return d_head > 0 ? d_head : d_model / num_heads; }
   std::int64_t key_heads() const { return num_kv_heads > 0 ? num_kv_heads : num_heads; }
   SpecialTokens special() const {

@@ -82,7 +82,7 @@ constexpr std::array schemes = {
         .heading = "Rotary embeddings (RoPE)",
         .caption =
             "cos and sin of position · base^(−2i/d_k), the angles by which queries and keys are rotated, one pair of "
-            "dimensions at a time (2104.09864 §3.4.2). The base is model.rope_theta, 10000 in the paper.",
+            "dimensions at a time (2104.09864 §3.2.2). The base is model.rope_theta, 10000 in the paper.",
         .curves_heading = "Waves",
         .curves = "Cosines and sines alternate, from high frequency (left) to low (right).",
         .alike = "Dot products of one vector rotated to two positions, which depend only on the distance.",

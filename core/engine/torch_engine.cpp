@@ -9,6 +9,7 @@
 
 #include "analysis/tsne.h"
 #include "common/free_memory.h"
+#include "common/mark.h"
 #include "config/fine_tuning.h"
 #include "config/schedule.h"
 #include "data/corpus/examples.h"
@@ -34,7 +35,6 @@
 #include "inspect/probe/tensors.h"
 #include "messages/metrics.h"
 #include "model/initial_values.h"
-#include "common/mark.h"
 #include "model/kernels/bfloat16_product.h"
 #include "model/kernels/thread_pool.h"
 #include "training/validation.h"
@@ -77,6 +77,16 @@ Config with_absolute_paths(Config config) {
       *path = std::filesystem::absolute(*path).lexically_normal().string();
   }
   return config;
+}
+
+// "runs/mine-2", or with the next free number.
+std::filesystem::path free_path_next_to(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (int number = 2;; ++number) {
+    std::filesystem::path path = folder;
+    path += fmt::format("-{}", number);
+    if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return path;
+  }
 }
 
 bool same_folder(const std::filesystem::path& one, const std::filesystem::path& other) {
@@ -479,7 +489,7 @@ void TorchEngine::use_step(RunOpened& opened, std::int64_t step) {
 }
 
 bool TorchEngine::is_home(const std::filesystem::path& folder) const {
-  return home_ && same_folder(home_->held.folder().path, folder);
+  return home_ && (home_->held.folder().path == folder || same_folder(home_->held.folder().path, folder));
 }
 
 void TorchEngine::save_run(const std::string& path) {
@@ -582,7 +592,27 @@ std::vector<Autosave> TorchEngine::autosaves() {
   return autosaves_ ? autosaves_->left() : std::vector<Autosave>();
 }
 
+void TorchEngine::follow_home() {
+  const std::filesystem::path before = home_->held.folder().path;
+  const std::optional<std::filesystem::path> place = home_->held.place();
+  if (place == before) return;
+  const bool opened_there = run_.folder && run_.folder->path == before;
+  if (place) {
+    home_->held.follow(*place);
+    if (opened_there) run_.folder = home_->held.folder();
+    notice_ = fmt::format(mark("The run's folder {} was renamed to {}: the run is saved there"), before.string(),
+                          place->string());
+    return;
+  }
+  if (opened_there) run_.folder.reset();  // what is there now is not this run's
+  save_run(LockedRun(free_path_next_to(before)));
+  notice_ = fmt::format(mark("The run's folder {} was removed or replaced while it was in use. The run is saved in {} "
+                             "instead; what is in the old place was not changed"),
+                        before.string(), home_->held.folder().path.string());
+}
+
 void TorchEngine::checkpoint(Keep keep) {
+  follow_home();
   home_->pacing.begun(Clock::now());
   save_new_points();
   sync_file(home_->held.folder().metrics());
@@ -615,6 +645,7 @@ bool TorchEngine::checkpoint_if_due() {
 }
 
 void TorchEngine::save_new_points() {
+  follow_home();
   home_->points_saved = Clock::now();  // also after a failure, to avoid retrying at every step
   append_metrics(home_->held.folder().metrics(), run_.metrics.from(home_->points));
   home_->points = run_.metrics.size();

@@ -48,6 +48,7 @@ class TorchEngine final : public Engine {
   bool checkpoint_if_due() override;
   void checkpoint() override;
   std::optional<OpenRun> keep() override;
+  std::string take_notice() override { return std::exchange(notice_, {}); }
   std::optional<Autosave> last_saved() const override;
   std::vector<Autosave> autosaves() override;
   void adjust(const Config& config) override;
@@ -184,6 +185,8 @@ class TorchEngine final : public Engine {
   enum class Keep { no, weights };  // also in checkpoints/, according to training.kept_checkpoints
   void write_present(Checkpoint& checkpoint, Keep keep);
   void checkpoint(Keep keep);
+  // Before saving: follows the run's folder if it was renamed; if it is gone, saves the run in a new one next to it.
+  void follow_home();
   void save_new_points();
   EmbeddingAnalyzer& embedding_analyzer();
   std::vector<UnseenWord> unseen_words(const Snapshot& snapshot, const YieldCallback& yield);
@@ -201,6 +204,7 @@ class TorchEngine final : public Engine {
   std::uint64_t number_ = 0;  // of the current run
   Run run_;
   std::optional<Home> home_;
+  std::string notice_;  // take_notice()
   std::optional<Autosaves> autosaves_;
   CheckpointPacing autosaving_;   // of attempts, while there is no home
   std::shared_ptr<Ranks> ranks_;  // null: single process

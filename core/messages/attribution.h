@@ -54,11 +54,12 @@ struct AttributionResult {
   double log_prob = 0;
   double baseline_log_prob = 0;  // with every input token replaced by the unknown token
   std::vector<ReadingHead> heads = {};
-  std::vector<double> rollout = {};         // 2005.00928; empty for recurrent networks
-  std::vector<double> gradient_input = {};  // ∂ log p/∂x_j · x_j, x_j the embedding
-  std::vector<double> integrated = {};      // 1703.01365, from the baseline's embeddings to the input's
-  int integrated_at = 0;                    // number of integration points
-  std::vector<double> deletion = {};        // log p − log p without the token
+  std::vector<double> rollout = {};            // 2005.00928; empty for recurrent networks
+  std::vector<double> gradient_input = {};     // ∂ log p/∂x_j · x_j, x_j the embedding
+  std::vector<double> integrated = {};         // 1703.01365, from the baseline's embeddings to the input's
+  int integrated_at = 0;                       // number of integration points
+  std::vector<double> integrated_errors = {};  // per token: the change from half as many points
+  std::vector<double> deletion = {};           // log p − log p without the token
 };
 
 }  // namespace attnscope

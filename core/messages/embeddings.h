@@ -81,11 +81,13 @@ std::vector<int> most_frequent(const Vocabulary& vocabulary, std::size_t count);
 
 // ---- the result
 
-// The rows of the matrix, one per token, projected onto its two principal axes.
+// The rows of the matrix, one per token, projected onto two principal axes. Axes, shares and distances are those of the
+// tokens that occur in the sample of the training part, or of all if it is not available.
 struct EmbeddingMap {
-  Matrix points;                 // V×2
-  std::vector<float> shares;     // of the variance, by principal axis; the first two belong to the points
-  std::vector<float> distances;  // a sample of ‖x/‖x‖ − y/‖y‖‖, ascending; one-hot vectors would give √2
+  Matrix points;              // V×2
+  std::vector<float> shares;  // of the variance, by principal axis; the first two belong to the points
+  int used = 0;               // number of these tokens
+  std::vector<float> distances;  // a sample of pairs of them: ‖x/‖x‖ − y/‖y‖‖, ascending; one-hot vectors would give √2
   float smallest_norm = 0, largest_norm = 0;
 };
 

@@ -41,6 +41,7 @@ struct StartStudy {  // cancels the study in progress, if any
   StudyQuestion question;
   std::optional<std::int64_t> step = {};  // a step whose weights were recorded; none: the present weights
   bool of_other = false;                  // for the run that the present one is compared with
+  bool gives_way = false;                 // takes at most a twentieth of the time while the run trains
 };
 struct CancelStudy {};
 inline constexpr std::int64_t best_weights = -1;  // instead of a step: those of the lowest validation loss

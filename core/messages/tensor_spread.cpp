@@ -34,9 +34,12 @@ std::vector<std::string> findings(const TensorsResult& inspection) {
       if (histories == &inspection.activations && point.values.silent == 1)
         silent.push_back(fmt::format(mark("{}: 0 for every token"), history.name));
       // Biases are initialized to zero, so their first steps are large relative to them.
-      if (history.shape.size() > 1 && newest_change(history) > large_change)
-        large.push_back(
-            fmt::format(mark("{}: one step changes it by {:.0f} %"), history.name, 100 * newest_change(history)));
+      const double change = newest_change(history);
+      if (history.shape.size() < 2 || change <= large_change) continue;
+      large.push_back(history.last_update > 0
+                          ? fmt::format(mark("{}: one step changes it by {:.0f} %"), history.name, 100 * change)
+                          : fmt::format(mark("{}: between two recorded steps it moves by {:.0f} % per step"),
+                                        history.name, 100 * change));
     }
   }
   for (const auto* list : {&broken_gradients, &silent, &large}) broken.insert(broken.end(), list->begin(), list->end());

@@ -33,7 +33,8 @@ struct TensorPoint {
   std::int64_t step = 0;
   TensorSpread values;
   TensorSpread gradient = {};  // of the loss on one validation batch; none for an activation
-  double change = 0;           // ‖Δw‖ / ‖w‖ per step, since the previous point; 0 for the first point
+  double change =
+      0;  // net displacement ‖w − w_previous‖ / ‖w_previous‖ ÷ steps since the previous point; 0: first point
 };
 
 struct TensorHistory {
@@ -43,12 +44,15 @@ struct TensorHistory {
   double last_update = 0;  // ‖Δw‖ / ‖w‖ of the newest step, from the optimizer's moments; 0: unknown
 };
 
-// The relative change of a parameter per step, as far as known.
+// The relative size of the newest step or, if unknown, the net displacement per step since the previous point, which is
+// smaller if steps undo each other.
 double newest_change(const TensorHistory& history);
 
 struct TensorsResult {
   TensorsQuestion question;
   std::string no_gradients = {};                // why there are none, in one sentence; empty: there are some
+  std::int64_t gradient_rows = 0;               // pairs, or windows of text, of the validation batch of the gradients
+  std::int64_t gradient_tokens = 0;             // its target tokens
   std::vector<TensorHistory> parameters = {};   // in the model's order
   std::vector<TensorHistory> activations = {};  // in the order of the forward pass
 };

@@ -16,6 +16,7 @@ constexpr std::array forms = {
     FeedForwardForm{"swish", ActivationFunction::swish, Activation::none, false},
     FeedForwardForm{"swiglu", ActivationFunction::swish, Activation::none, true},
     FeedForwardForm{"geglu", ActivationFunction::gelu_tanh, Activation::none, true},
+    FeedForwardForm{"geglu-erf", ActivationFunction::gelu, Activation::none, true},
 };
 
 }  // namespace

@@ -28,6 +28,8 @@ constexpr int inspection_rest = 4;
 // within a limit; repeated answers are so rare that training gets 49/50 of the time.
 constexpr int viewer_question_rest = 4;
 constexpr int viewer_inspection_rest = 49;
+// A study that gives way is followed, slice by slice, by this multiple of training: it takes a twentieth of the time.
+constexpr int giving_way_rest = 19;
 // A long decoding lets training take a step whenever it has blocked training for this long.
 constexpr auto longest_pause_of_training = 250ms;
 
@@ -595,6 +597,7 @@ bool Session::Worker::update(Engine& engine) {
 void Session::Worker::checkpoint_if_due(Engine& engine) {
   try {
     if (engine.checkpoint_if_due()) checkpoint_failed_ = false;
+    if (std::string notice = engine.take_notice(); !notice.empty()) say(Severity::warning, std::move(notice));
   } catch (...) {
     const std::string why = reason();
     if (std::exchange(checkpoint_failed_, true)) return;
@@ -705,12 +708,16 @@ void Session::Worker::serve_viewer() {
 void Session::Worker::study() {
   const StartStudy asked = *std::exchange(study_asked_, std::nullopt);
   study_cancelled_ = false;
+  slice_began_ = Clock::now();
   StudyEnded ended{asked.study, nullptr};
   Engine& engine = asked.of_other && other_ ? *other_ : *engine_;
   try {
     attempt(mark("finish the analysis"), [&] {
-      ended.result = std::make_shared<const StudyResult>(
-          engine.study(asked, [&](double fraction) { yield_in_study(asked.study, fraction); }));
+      ended.result = std::make_shared<const StudyResult>(engine.study(asked, [&](double fraction) {
+        if (asked.gives_way) train_between_slices(asked.study, fraction);
+        yield_in_study(asked.study, fraction);
+        slice_began_ = Clock::now();
+      }));
     });
   } catch (const Cancelled&) {  // canceled, or the run or the session ends
   }
@@ -719,6 +726,15 @@ void Session::Worker::study() {
 
 void Session::Worker::give_way_in_study() const {
   if (stop_.stop_requested() || study_cancelled_ || run_is_to_be_replaced()) throw Cancelled();
+}
+
+// Commands and questions are answered between the steps, as during a study.
+void Session::Worker::train_between_slices(std::uint64_t study, double fraction) {
+  const Clock::time_point until = Clock::now() + giving_way_rest * (Clock::now() - slice_began_);
+  while (activity_ == Activity::training && !corpus_follows_ && Clock::now() < until) {
+    update();
+    yield_in_study(study, fraction);
+  }
 }
 
 // Everything done between steps is also done during a study; only another run ends it.

@@ -132,6 +132,7 @@ class Session::Worker {
 
   void study();
   void give_way_in_study() const;
+  void train_between_slices(std::uint64_t study, double fraction);
   void yield_in_study(std::uint64_t study, double fraction);
 
   enum class Publish { early_and_whole, whole };
@@ -190,6 +191,7 @@ class Session::Worker {
 
   std::optional<StartStudy> study_asked_;  // waits for the running study to end
   bool study_cancelled_ = false;           // the running study is to be canceled
+  Clock::time_point slice_began_{};        // of a study that gives way
   Clock::time_point last_fraction_{};      // of the last progress report
 
   Viewer window_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 
@@ -35,8 +36,60 @@ constexpr ImWchar glyph_ranges[] = {
     0,
 };
 
+// Dear ImGui's FreeType builder has buffers of 65 536 pixels for a glyph, and draws glyphs that have no room in the
+// texture outside of it. Both overwrite memory, so glyphs stay within these limits, which also hold for the textures of
+// common drivers. Beyond the largest scale the text stays as it is there.
+constexpr float largest_scale = 4;
+constexpr std::int64_t largest_glyph = 60'000, widest_glyph = 500;  // pixels
+constexpr std::int64_t largest_atlas = 48'000'000;                  // pixels
+constexpr std::int64_t own_glyphs = 1200;  // glyph_ranges, as so many glyphs that are as wide as high
+
 float pixels(float size, float scale) {
-  return std::round(size * scale);
+  return std::round(size * std::min(scale, largest_scale));
+}
+
+// An open font file at a size, as Dear ImGui uses it: ascender minus descender have this height.
+class Face {
+ public:
+  Face(const std::string& bytes, float height) {
+    if (FT_Init_FreeType(&library_) != 0) return;
+    const auto* begin = reinterpret_cast<const FT_Byte*>(bytes.data());
+    if (FT_New_Memory_Face(library_, begin, static_cast<FT_Long>(bytes.size()), 0, &face_) != 0) return;
+    FT_Size_RequestRec size{FT_SIZE_REQUEST_TYPE_REAL_DIM, 0, static_cast<FT_Long>(height * 64), 0, 0};
+    FT_Request_Size(face_, &size);
+  }
+  ~Face() {
+    if (face_) FT_Done_Face(face_);
+    if (library_) FT_Done_FreeType(library_);
+  }
+  Face(const Face&) = delete;
+  Face& operator=(const Face&) = delete;
+
+  bool fits(ImWchar sign) const {
+    const FT_UInt glyph = face_ ? FT_Get_Char_Index(face_, sign) : 0;
+    if (glyph == 0 || FT_Load_Glyph(face_, glyph, FT_LOAD_NO_BITMAP | FT_LOAD_NO_HINTING) != 0) return true;  // none
+    const std::int64_t width = face_->glyph->metrics.width / 64 + 2, height = face_->glyph->metrics.height / 64 + 2;
+    return width <= widest_glyph && width * height <= largest_glyph;
+  }
+
+ private:
+  FT_Library library_ = nullptr;
+  FT_Face face_ = nullptr;
+};
+
+// The script's ranges without glyphs that are too large at this height, and at most `room` code points, which are
+// taken.
+std::vector<ImWchar> fitting_ranges(const ScriptFont& script, float height, std::int64_t& room) {
+  const Face face(script.bytes, height);
+  std::vector<ImWchar> ranges;
+  for (std::size_t i = 0; i + 1 < script.ranges.size(); i += 2)
+    for (std::uint32_t sign = script.ranges[i]; sign <= script.ranges[i + 1] && room > 0; ++sign) {
+      if (!face.fits(static_cast<ImWchar>(sign))) continue;
+      ranges.insert(ranges.end(), 2, static_cast<ImWchar>(sign));
+      --room;
+    }
+  ranges.push_back(0);
+  return ranges;
 }
 
 ImFont* add_file(ImFontAtlas& atlas, const std::string& bytes, ImFontConfig config) {
@@ -48,16 +101,18 @@ ImFont* add_file(ImFontAtlas& atlas, const std::string& bytes, ImFontConfig conf
   return font;
 }
 
-void merge_script(ImFontAtlas& atlas, const ScriptFont& script, ImFontConfig config) {
+void merge_script(ImFontAtlas& atlas, const ScriptFont& script, const std::vector<ImWchar>& ranges,
+                  ImFontConfig config) {
+  if (ranges.size() < 2) return;
   config.FontDataOwnedByAtlas = false;
   void* bytes = const_cast<char*>(script.bytes.data());  // never modified
   if (!atlas.AddFontFromMemoryTTF(bytes, static_cast<int>(script.bytes.size()), config.SizePixels, &config,
-                                  script.ranges.data()))
+                                  ranges.data()))
     throw std::runtime_error("a font file for another script cannot be read");
 }
 
 ImFont* add_font(ImFontAtlas& atlas, const std::string& bytes, const std::string& fallback,
-                 const std::vector<ScriptFont>& scripts, float size) {
+                 const std::vector<ScriptFont>& scripts, const std::vector<std::vector<ImWchar>>& ranges, float size) {
   ImFontConfig config;
   config.OversampleH = 1;
   config.PixelSnapH = true;
@@ -65,7 +120,7 @@ ImFont* add_font(ImFontAtlas& atlas, const std::string& bytes, const std::string
   ImFont* font = bytes.empty() ? atlas.AddFontDefault(&config) : add_file(atlas, bytes, config);
   config.MergeMode = true;  // adds only the missing glyphs
   if (!fallback.empty()) add_file(atlas, fallback, config);
-  for (const ScriptFont& script : scripts) merge_script(atlas, script, config);
+  for (std::size_t i = 0; i < scripts.size(); ++i) merge_script(atlas, scripts[i], ranges[i], config);
   return font;
 }
 
@@ -102,10 +157,16 @@ Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale, bool pr
   atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
 #endif
   Fonts fonts;
-  const auto add = [&](const std::string& file, const std::string& fallback, float size) {
-    return add_font(atlas, file, fallback, files.scripts, pixels(size, scale));
-  };
   const float small = projected ? least_projected_type : 12;
+  std::int64_t em_squares = 0;  // of a glyph in every font
+  for (const float size : {15.0F, 15.0F, 26.0F, small, 14.0F, small})
+    em_squares += static_cast<std::int64_t>(pixels(size, scale) * pixels(size, scale));
+  std::int64_t room = largest_atlas / em_squares - own_glyphs;
+  for (const ScriptFont& script : files.scripts)
+    fonts.script_ranges.push_back(fitting_ranges(script, pixels(26, scale), room));
+  const auto add = [&](const std::string& file, const std::string& fallback, float size) {
+    return add_font(atlas, file, fallback, files.scripts, fonts.script_ranges, pixels(size, scale));
+  };
   const std::string& bold = files.ui_bold.empty() ? files.ui : files.ui_bold;
   fonts.ui = add(files.ui, files.ui_fallback, 15);  // the first is the default
   fonts.bold = add(bold, files.ui_fallback, 15);

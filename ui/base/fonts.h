@@ -41,6 +41,7 @@ struct Fonts {
   // Family name from the font file; empty for Dear ImGui's built-in font.
   std::string ui_family;
   std::string mono_family;
+  std::vector<std::vector<ImWchar>> script_ranges;  // of FontFiles::scripts, what the atlas holds; it reads them later
 };
 
 // Clears and fills the atlas: rasterizes with FreeType at `scale`, with Latin, Latin Extended, Greek, Cyrillic,

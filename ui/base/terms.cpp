@@ -61,7 +61,7 @@ constexpr std::array terms = {
     Term{"backpropagation through time",
          "How a recurrent network is trained: the gradient flows backward through all states, one step at a time, and "
          "can vanish or explode on the way.",
-         "∂L/∂h_t = (∂h_{t+1}/∂h_t)ᵀ ∂L/∂h_{t+1}", "Hochreiter & Schmidhuber 1997", "through-time"},
+         "∂L/∂h_t = (∂h_{t+1}/∂h_t)ᵀ ∂L/∂h_{t+1}", "Werbos 1990; Hochreiter & Schmidhuber 1997", "through-time"},
     Term{"bag of words",
          "The words of a sentence without their order. Attention sees no more than this if positions are not encoded.",
          "", paper, "shuffled"},
@@ -146,7 +146,8 @@ constexpr std::array terms = {
     Term{"gate",
          "Numbers from 0 to 1 that decide how much of a recurrent state is retained and how much is overwritten (LSTM, "
          "GRU).",
-         "c = f ⊙ c₋₁ + i ⊙ g", "Hochreiter & Schmidhuber 1997; Cho et al. 2014, arXiv 1406.1078", "cell"},
+         "c = f ⊙ c₋₁ + i ⊙ g", "Hochreiter & Schmidhuber 1997; Gers et al. 2000; Cho et al. 2014, arXiv 1406.1078",
+         "cell"},
     Term{"gradient",
          "How the loss changes with each weight. Each training step moves the weights in the opposite direction.",
          "∂L / ∂w", "", "tensors"},
@@ -221,8 +222,8 @@ constexpr std::array terms = {
          "Activation patching: an activation from one forward pass is inserted into another. If the answer flips, this "
          "activation carries the information that distinguishes the two inputs.",
          "", "Meng et al. 2022, arXiv 2202.05262; arXiv 2404.15255", "circuit-place"},
-    Term{"perplexity", "The number of equally likely tokens that would be as hard to predict, on average.", "exp(loss)",
-         "", ""},
+    Term{"perplexity", "The number of equally likely tokens that would be as hard to predict, on average.",
+         "exp(mean −ln p), without label smoothing", "", ""},
     Term{"pooling", "Combines many vectors into one: a sum with learned weights, their mean, the first or the last.",
          "h = Σ α_i h_i", "Yang et al. 2016", "classes"},
     Term{"positional encoding",

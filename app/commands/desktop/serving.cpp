@@ -44,7 +44,7 @@ std::string Serving::inspect() {
     Begun begun = beginning_.get();
     end();  // the previous server
     server_ = std::move(begun.server);
-    service_ = Service{address_text(server_->address()), std::move(begun.token), 0};
+    service_ = Service{reachable_text(server_->address()), std::move(begun.token), 0};
     server_->tell(recap_.events());
     return "";
   } catch (const std::exception& error) {

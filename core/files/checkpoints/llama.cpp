@@ -67,13 +67,14 @@ double rope_theta(const CheckpointFields& fields) {
 }
 
 constexpr std::array llama_activations = {OtherName{"swiglu", "silu"}, OtherName{"swiglu", "swish"},
-                                          OtherName{"geglu", "gelu_pytorch_tanh"}, OtherName{"geglu", "gelu_new"}};
+                                          OtherName{"geglu", "gelu_pytorch_tanh"}, OtherName{"geglu", "gelu_new"},
+                                          OtherName{"geglu-erf", "gelu"}};
 
 std::string llama_activation(const CheckpointFields& fields) {
   const std::string name = fields.text("hidden_act", "silu");
   const auto* const found = std::ranges::find(llama_activations, name, &OtherName::theirs);
   if (found != llama_activations.end()) return std::string(found->own);
-  fields.refuse("hidden_act", "silu, swish, gelu_new, gelu_pytorch_tanh");
+  fields.refuse("hidden_act", "silu, swish, gelu_new, gelu_pytorch_tanh, gelu");
 }
 
 bool biases(const CheckpointFields& fields) {

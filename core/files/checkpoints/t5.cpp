@@ -14,7 +14,7 @@ bool is_mt5(const CheckpointFields& fields) {
   return fields.text("model_type") == "mt5";
 }
 
-// Its gated GELU uses tanh, like attnscope's.
+// Its gated GELU is the tanh approximation (dense_act_fn gelu_new).
 constexpr std::array t5_activations = {OtherName{"relu", "relu"}, OtherName{"geglu", "gated-gelu"},
                                        OtherName{"swiglu", "gated-silu"}};
 

@@ -153,7 +153,7 @@ void Autosaves::make_room() const {
 
 void Autosaves::remove(const LockedRun& run) {
   std::error_code ignored;
-  fs::remove_all(run.folder().path, ignored);
+  if (const auto place = run.place()) fs::remove_all(*place, ignored);
 }
 
 }  // namespace attnscope

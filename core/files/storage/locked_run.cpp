@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -78,6 +79,13 @@ Descriptor lock(const fs::path& folder) {
   return held;
 }
 
+// Returns true if the path leads to the open folder.
+bool leads_to(const fs::path& path, int folder) {
+  struct stat there = {}, here = {};
+  return ::stat(path.c_str(), &there) == 0 && ::fstat(folder, &here) == 0 && there.st_dev == here.st_dev &&
+         there.st_ino == here.st_ino;
+}
+
 }  // namespace
 
 LockedRun::LockedRun(const fs::path& path) : folder_{path}, lock_(-1) {
@@ -90,6 +98,13 @@ LockedRun::LockedRun(const fs::path& path) : folder_{path}, lock_(-1) {
   remove_leftovers(folder_.checkpoints());
 }
 
+std::optional<fs::path> LockedRun::place() const {
+  if (lock_.get() < 0 || leads_to(folder_.path, lock_.get())) return folder_.path;
+  std::error_code error;
+  const fs::path now = fs::read_symlink(fmt::format("/proc/self/fd/{}", lock_.get()), error);
+  return !error && leads_to(now, lock_.get()) ? std::optional(now) : std::nullopt;
+}
+
 void finish_checkpoint(const fs::path& path) {
   if (!is_folder(decided_checkpoint({path}).path)) return;
   try {
@@ -98,7 +113,7 @@ void finish_checkpoint(const fs::path& path) {
   }
 }
 
-Checkpoint::Checkpoint(const LockedRun& run) : run_(run.folder()), files_{run_.path / begun_name} {
+Checkpoint::Checkpoint(const LockedRun& run) : held_(run), run_(run.folder()), files_{run_.path / begun_name} {
   std::error_code error;
   fs::remove_all(files_.path, error);
   require(error, "remove", files_.path);
@@ -124,6 +139,8 @@ void Checkpoint::prune_kept_weights(std::int64_t last_step, std::int64_t count) 
 }
 
 void Checkpoint::commit() {
+  if (held_.place() != run_.path)
+    throw FileError(fmt::format("cannot save in {}: the folder was moved meanwhile", run_.path.string()));
   std::error_code error;
   const RunFolder gone{files_.path / gone_name};
   for (const fs::path& file : removed_) {

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "common/descriptor.h"
@@ -31,6 +32,12 @@ class LockedRun {
   explicit LockedRun(const std::filesystem::path& path);
 
   const RunFolder& folder() const { return folder_; }
+
+  // The lock is on the folder, not on its name. Returns where the folder is now, also if it was renamed; none: it was
+  // removed, or another file system holds it.
+  std::optional<std::filesystem::path> place() const;
+  // Uses the folder at that place(), which is the same folder under another name.
+  void follow(const std::filesystem::path& place) { folder_.path = place; }
 
  private:
   RunFolder folder_;
@@ -63,11 +70,12 @@ class Checkpoint {
   // Removes the checkpoints in checkpoints/, except the newest `count` of steps up to `last_step`.
   void prune_kept_weights(std::int64_t last_step, std::int64_t count);
 
-  // Replaces the run's files; or throws FileError, and the run is the old one or, if the error occurred after the
-  // commit, the new one.
+  // Replaces the run's files, if the run is still in its place; or throws FileError, and the run is the old one or, if
+  // the error occurred after the commit, the new one.
   void commit();
 
  private:
+  const LockedRun& held_;
   const RunFolder& run_;
   RunFolder files_;
   std::vector<std::filesystem::path> removed_;  // relative paths

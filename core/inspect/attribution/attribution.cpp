@@ -15,7 +15,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double near_enough = 0.005;  // completeness_error below which the steps are not refined
+constexpr double near_enough = 0.005;  // completeness_error, and
+constexpr double near_token = 0.01;    // integration_error: below both the steps are not refined
 constexpr int fewest_points = 16, most_points = 1024;
 constexpr std::int64_t rows_a_pass = 32;
 
@@ -114,10 +115,15 @@ void integrate(AttributionResult& result, PieceReader& reader, const torch::Tens
   for (int points = fewest_points; points <= most_points; points *= 2) {
     const double done =
         std::log2(static_cast<double>(points) / fewest_points) / std::log2(2.0 * most_points / fewest_points);
-    result.integrated =
-        to_doubles(integrated_at(reader, baseline, embedded, points, [&] { progress(0.3 + 0.7 * done); }));
+    const std::vector<double> coarser = std::exchange(
+        result.integrated,
+        to_doubles(integrated_at(reader, baseline, embedded, points, [&] { progress(0.3 + 0.7 * done); })));
     result.integrated_at = points;
-    if (completeness_error(result) <= near_enough) return;
+    if (coarser.empty()) continue;
+    result.integrated_errors.clear();
+    for (std::size_t i = 0; i < coarser.size(); ++i)
+      result.integrated_errors.push_back(std::abs(result.integrated[i] - coarser[i]));
+    if (completeness_error(result) <= near_enough && integration_error(result) <= near_token) return;
   }
 }
 

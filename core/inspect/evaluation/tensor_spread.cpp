@@ -105,6 +105,10 @@ std::vector<torch::Tensor> parameter_gradients(SequenceModel& model, const Batch
 TensorsCollector::TensorsCollector(SequenceModel& present, const Tokenizer& tokenizer, const TensorsQuestion& question,
                                    std::optional<Batch> batch, const YieldCallback& yield)
     : inspection_{.question = question}, batch_(std::move(batch)) {
+  if (batch_) {
+    inspection_.gradient_rows = batch_->target_in.size(0);
+    inspection_.gradient_tokens = batch_->targets;
+  }
   if (!question.text.empty()) sentence_ = written_step(present, tokenizer, question.text, -1, yield);
 }
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "common/clamped.h"
+#include "common/mark.h"
 #include "config/position_schemes.h"
 #include "inspect/probe/data_flow_builder.h"
 #include "inspect/probe/tensors.h"
 #include "model/feed_forward.h"
-#include "common/mark.h"
 #include "model/kernels/attention.h"
 
 namespace attnscope {
@@ -64,7 +64,10 @@ constexpr std::array activation_texts = {
                    mark("inner·Φ(inner) with the tanh approximation of Φ: the hidden units (1606.08415 §2).")},
     ActivationText{"swish", FlowOp::swish, mark("inner·σ(inner): the hidden units (1710.05941).")},
     ActivationText{"swiglu", FlowOp::swish, mark("inner·σ(inner): the gate that scales the units (2002.05202).")},
-    ActivationText{"geglu", FlowOp::gelu_by_tanh, mark("inner·Φ(inner): the gate that scales the units (2002.05202).")},
+    ActivationText{
+        "geglu", FlowOp::gelu_by_tanh,
+        mark("inner·Φ(inner) with the tanh approximation of Φ: the gate that scales the units (2002.05202).")},
+    ActivationText{"geglu-erf", FlowOp::gelu, mark("inner·Φ(inner): the gate that scales the units (2002.05202).")},
 };
 
 const ActivationText& activation_text(std::string_view activation) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -20,13 +21,28 @@ constexpr int sampled_pairs = 2000;
 constexpr std::int64_t drawn_axes = 2;
 constexpr int near_apart = 7, far_apart = 8;  // numbers of words next to the selected one
 
-std::shared_ptr<const EmbeddingMap> map_of(const Matrix& vectors, const std::vector<float>& norms) {
+// The tokens that occur in the sample of the training part, or all if fewer than two do: a vector that no sentence uses
+// says nothing about what was learned.
+std::vector<int> used_tokens(const Vocabulary& vocabulary, int rows) {
+  std::vector<int> used, all(static_cast<std::size_t>(rows));
+  std::iota(all.begin(), all.end(), 0);
+  for (const int id : all)
+    if (static_cast<std::size_t>(id) < vocabulary.facts.size() &&
+        vocabulary.facts[static_cast<std::size_t>(id)].count > 0)
+      used.push_back(id);
+  return used.size() < 2 ? all : used;
+}
+
+std::shared_ptr<const EmbeddingMap> map_of(const Matrix& vectors, const std::vector<float>& norms,
+                                           const Vocabulary& vocabulary) {
   auto map = std::make_shared<EmbeddingMap>();
   const torch::Tensor rows = torch::from_blob(const_cast<float*>(vectors.values.data()), {vectors.rows, vectors.cols});
-  PrincipalAxes axes = principal_axes(rows, drawn_axes);
+  const std::vector<int> used = used_tokens(vocabulary, vectors.rows);
+  map->used = static_cast<int>(used.size());
+  PrincipalAxes axes = principal_axes(rows, drawn_axes, ids_tensor(used, torch::kCPU).squeeze(0));
   map->points = std::move(axes.points);
   map->shares = std::move(axes.shares);
-  map->distances = sampled_distances(vectors, norms);
+  map->distances = sampled_distances(vectors, norms, used);
   const auto [smallest, largest] = std::ranges::minmax(norms);
   map->smallest_norm = smallest;
   map->largest_norm = largest;
@@ -82,9 +98,9 @@ std::string token_problem(const Tokenizer& tokenizer, const std::string& word) {
       tokens.size(), texts);
 }
 
-std::vector<float> sampled_distances(const Matrix& vectors, const std::vector<float>& norms) {
+std::vector<float> sampled_distances(const Matrix& vectors, const std::vector<float>& norms, std::span<const int> ids) {
   std::vector<int> rows;
-  for (int row = 0; row < vectors.rows; ++row)
+  for (const int row : ids)
     if (norms[static_cast<std::size_t>(row)] > 0) rows.push_back(row);
   std::vector<float> distances;
   if (rows.size() < 2) return distances;
@@ -176,7 +192,7 @@ std::shared_ptr<const EmbeddingResult> EmbeddingAnalyzer::inspect(const Sequence
   const std::shared_ptr<Rows> rows = rows_of(model, inspection->matrix, inspection->step, inspection->recorded, source);
   inspection->problem = rows->problem;
   if (inspection->problem.empty()) {
-    if (!rows->map) rows->map = map_of(rows->vectors, rows->norms);
+    if (!rows->map) rows->map = map_of(rows->vectors, rows->norms, *vocabulary_);
     inspection->map = rows->map;
     answer_chosen(wanted.chosen, *rows, tokenizer, *inspection);
     answer_analogy(wanted.analogy, *rows, tokenizer, *inspection);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "data/tokenizer/tokenizer.h"
@@ -29,7 +30,7 @@ class EmbeddingAnalyzer {
 
   // The same question about the same weights returns the same object, not a copy.
   std::shared_ptr<const EmbeddingResult> inspect(const SequenceModel& model, const Tokenizer& tokenizer,
-                                                    const EmbeddingsWanted& wanted, const EmbeddingSource& source);
+                                                 const EmbeddingsWanted& wanted, const EmbeddingSource& source);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
 
@@ -60,7 +61,7 @@ class EmbeddingAnalyzer {
 // Returns a one-sentence problem if the word is not a single token.
 std::string token_problem(const Tokenizer& tokenizer, const std::string& word);
 
-// A sample of the distances between rows normalized to length 1, ascending.
-std::vector<float> sampled_distances(const Matrix& vectors, const std::vector<float>& norms);
+// A sample of the distances between these rows, normalized to length 1, ascending.
+std::vector<float> sampled_distances(const Matrix& vectors, const std::vector<float>& norms, std::span<const int> ids);
 
 }  // namespace attnscope

@@ -14,7 +14,8 @@ struct PrincipalAxes {
 };
 
 // Analyzes the rows of N×D, which must be finite. Each axis is oriented so that its largest component is positive. If
-// there are fewer axes than `count`, or the rows differ only by rounding, the remaining coordinates are zero.
-PrincipalAxes principal_axes(const torch::Tensor& rows, std::int64_t count);
+// there are fewer axes than `count`, or the rows differ only by rounding, the remaining coordinates are zero. Mean and
+// axes are those of the rows `fitted` (int64; undefined: all); all rows are projected.
+PrincipalAxes principal_axes(const torch::Tensor& rows, std::int64_t count, const torch::Tensor& fitted = {});
 
 }  // namespace attnscope

@@ -99,8 +99,8 @@ std::string EventLog::packet(std::uint64_t number) const {
   if (!entry.packet.empty()) return entry.packet;
   const Frame frame = entry.frame.lock();
   if (!frame) return {};
-  return wire_bytes(
-      ToClient(LoggedEvent{number, entry.of_other ? Event(OfOther{FrameRecorded{frame}}) : Event(FrameRecorded{frame})}));
+  return wire_bytes(ToClient(
+      LoggedEvent{number, entry.of_other ? Event(OfOther{FrameRecorded{frame}}) : Event(FrameRecorded{frame})}));
 }
 
 void EventLog::append(Event event) {

@@ -24,6 +24,7 @@ inline constexpr std::uint32_t remote_protocol = 6;
 inline constexpr std::size_t largest_greeting = std::size_t{4} << 10;  // before the token is verified
 inline constexpr std::size_t largest_command = std::size_t{256} << 10;
 inline constexpr std::size_t largest_news = std::size_t{64} << 20;  // from a server
+inline constexpr std::size_t largest_read = 2 * largest_news;       // memory of a packet's fields
 
 // ---- from a client
 

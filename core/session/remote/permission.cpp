@@ -1,7 +1,9 @@
 #include "session/remote/permission.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <string>
 #include <variant>
 
 #include "common/mark.h"
@@ -28,53 +30,69 @@ bool is_short(const std::string& text) {
   return text.size() <= most_text_bytes;
 }
 
-struct IsBounded {
-  bool operator()(const CostQuestion& asked) const {
-    return asked.longest >= shortest_cost && asked.longest <= longest_cost && asked.seconds > 0 &&
-           asked.seconds <= longest_cost_seconds && asked.megabytes > 0 && asked.megabytes <= most_cost_megabytes;
+// Returns what is out of range, with the limits; empty: nothing.
+struct OutOfRange {
+  std::string operator()(const CostQuestion& asked) const {
+    if (asked.longest < shortest_cost || asked.longest > longest_cost)
+      return fmt::format(mark("a length of {} tokens; allowed: {} to {}"), asked.longest, shortest_cost, longest_cost);
+    if (!(asked.seconds > 0 && asked.seconds <= longest_cost_seconds))
+      return fmt::format(mark("{:g} seconds; allowed: up to {:g}"), asked.seconds, longest_cost_seconds);
+    if (!(asked.megabytes > 0 && asked.megabytes <= most_cost_megabytes))
+      return fmt::format(mark("{:g} MB; allowed: up to {:g}"), asked.megabytes, most_cost_megabytes);
+    return {};
   }
-  bool operator()(const LengthQuestion& asked) const {
-    return asked.pairs_a_length > 0 && asked.pairs_a_length <= most_pairs_a_length;
+  std::string operator()(const LengthQuestion& asked) const {
+    if (asked.pairs_a_length > 0 && asked.pairs_a_length <= most_pairs_a_length) return {};
+    return fmt::format(mark("{} pairs per length; allowed: 1 to {}"), asked.pairs_a_length, most_pairs_a_length);
   }
-  bool operator()(const OrderQuestion& asked) const {
-    return asked.orders >= 0 && asked.orders <= most_orders && is_short(asked.text);
+  std::string operator()(const OrderQuestion& asked) const {
+    if (asked.orders < 0 || asked.orders > most_orders)
+      return fmt::format(mark("{} word orders; allowed: up to {}"), asked.orders, most_orders);
+    return (*this)(asked.text);
   }
-  bool operator()(const TsneStudy& asked) const {
-    return asked.perplexity >= 1 && asked.perplexity <= largest_perplexity_asked;
+  std::string operator()(const TsneStudy& asked) const {
+    if (asked.perplexity >= 1 && asked.perplexity <= largest_perplexity_asked) return {};
+    return fmt::format(mark("a perplexity of {:g}; allowed: 1 to {:g}"), asked.perplexity, largest_perplexity_asked);
   }
-  bool operator()(const ContrastQuestion& asked) const {
-    return is_short(asked.clean) && is_short(asked.corrupted) && std::ranges::all_of(asked.between, is_short);
+  std::string operator()(const std::string& text) const {
+    if (text.size() <= most_text_bytes) return {};
+    return fmt::format(mark("a text of {} bytes; allowed: up to {}"), text.size(), most_text_bytes);
   }
-  bool operator()(const CircuitStudy& asked) const { return (*this)(asked.question); }
-  bool operator()(const CorpusCircuitStudy& asked) const { return (*this)(asked.question); }
-  bool operator()(const TrialStudy& asked) const { return (*this)(asked.question); }
-  bool operator()(const SweepQuestion& asked) const { return (*this)(asked.contrasts); }
-  bool operator()(const ScoreQuestion& asked) const { return (*this)(asked.contrasts); }
-  bool operator()(const AttributionQuestion& asked) const { return is_short(asked.text); }
-  bool operator()(const GradientQuestion& asked) const { return is_short(asked.text); }
-  bool operator()(const TensorsQuestion& asked) const { return is_short(asked.text); }
-  bool operator()(const FormationStudy& asked) const {
-    return (*this)(asked.question) && is_short(asked.facts.clean.text) && is_short(asked.facts.corrupted.text) &&
-           asked.circuit.edges.size() <= max_edges;
+  std::string operator()(const ContrastQuestion& asked) const {
+    for (const std::string* text : {&asked.clean, &asked.corrupted})
+      if (std::string why = (*this)(*text); !why.empty()) return why;
+    for (const std::string& word : asked.between)
+      if (std::string why = (*this)(word); !why.empty()) return why;
+    return {};
   }
-  bool operator()(const HeldOutStudy&) const { return true; }
-  bool operator()(const HeadsQuestion&) const { return true; }
-  bool operator()(const HeadsHistoryQuestion&) const { return true; }
+  std::string operator()(const CircuitStudy& asked) const { return (*this)(asked.question); }
+  std::string operator()(const CorpusCircuitStudy& asked) const { return (*this)(asked.question); }
+  std::string operator()(const TrialStudy& asked) const { return (*this)(asked.question); }
+  std::string operator()(const SweepQuestion& asked) const { return (*this)(asked.contrasts); }
+  std::string operator()(const ScoreQuestion& asked) const { return (*this)(asked.contrasts); }
+  std::string operator()(const AttributionQuestion& asked) const { return (*this)(asked.text); }
+  std::string operator()(const GradientQuestion& asked) const { return (*this)(asked.text); }
+  std::string operator()(const TensorsQuestion& asked) const { return (*this)(asked.text); }
+  std::string operator()(const FormationStudy& asked) const {
+    if (asked.circuit.edges.size() > max_edges)
+      return fmt::format(mark("a circuit of {} edges; allowed: up to {}"), asked.circuit.edges.size(), max_edges);
+    return (*this)(ContrastQuestion{asked.facts.clean.text, asked.facts.corrupted.text, asked.question.between});
+  }
+  std::string operator()(const Probe& asked) const {  // the text is truncated before tokenization
+    for (const ReplacedToken& replaced : asked.interventions.replaced)
+      if (std::string why = (*this)(replaced.text); !why.empty()) return why;
+    return (*this)(asked.senses);
+  }
+  std::string operator()(const StartStudy& asked) const { return std::visit(*this, asked.question); }
+  std::string operator()(const auto&) const { return {}; }
 };
-
-// The text is truncated before tokenization.
-bool is_bounded(const Probe& probe) {
-  return is_short(probe.senses) && std::ranges::all_of(probe.interventions.replaced, is_short, &ReplacedToken::text);
-}
 
 }  // namespace
 
 std::optional<Message> refusal(const Command& command, bool control) {
-  const auto* study = std::get_if<StartStudy>(&command);
-  const auto* probe = std::get_if<Probe>(&command);
-  if ((study && !std::visit(IsBounded(), study->question)) || (probe && !is_bounded(*probe)))
-    return Message{Severity::warning, mark("This analysis is available only where the run is training")};
-  if (study || probe || is_any_of<CancelStudy>(command)) return std::nullopt;
+  if (const std::string why = std::visit(OutOfRange(), command); !why.empty())
+    return Message{Severity::warning, fmt::format(mark("A window elsewhere cannot ask for this: {}"), why)};
+  if (is_any_of<StartStudy, Probe, CancelStudy>(command)) return std::nullopt;
   if (!is_any_of<Train, Pause, Step, Adjust, Pin, Unpin>(command))
     return Message{Severity::warning,
                    mark("Runs can be opened, restarted, compared and saved only where they are training")};

@@ -13,6 +13,7 @@
 
 #include "common/json_text.h"
 #include "messages/metrics.h"
+#include "session/remote/packet_cursor.h"
 #include "session/remote/wire_fields.h"
 
 namespace attnscope {
@@ -68,10 +69,10 @@ struct PacketWriter {
   }
 
   static Json written(const std::string& text) { return text; }
-  static Json written(const Config& config) { return to_json(config); }
-  // Uses the table of configuration fields.
+  // By the table of configuration fields: a document of its own.
+  static Json written(const Config& config) { return Json::binary(Json::to_msgpack(to_json(config))); }
   static Json written(const ModelConfig& model) {
-    return to_json(Config{.corpus = {}, .tokenizer = {}, .model = model, .training = {}});
+    return written(Config{.corpus = {}, .tokenizer = {}, .model = model, .training = {}});
   }
   static Json written(const Matrix& matrix) { return Json::array({matrix.rows, matrix.cols, written(matrix.values)}); }
   static Json written(const EffectGrid& grid) { return Json::array({grid.rows, grid.cols, written(grid.effects)}); }
@@ -95,145 +96,8 @@ struct PacketWriter {
   }
 };
 
-struct PacketReader {
-  [[noreturn]] static void refuse(const char* expected, const Json& found) {
-    throw WireError(fmt::format("a packet has {} where {} should be", found.type_name(), expected));
-  }
-
-  static const Json& list_of(const Json& json, std::size_t size) {
-    if (!json.is_array()) refuse("a list", json);
-    if (json.size() != size)
-      throw WireError(fmt::format("a packet has {} fields where {} should be", json.size(), size));
-    return json;
-  }
-
-  template <std::integral T>
-  requires Number<T>
-  static void read_number(const Json& json, T& value) {
-    if (!json.is_number_integer()) refuse("a whole number", json);
-    const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
-                                                : std::in_range<T>(json.get<std::int64_t>());
-    if (!fits) throw WireError("a packet has a number that is too large for its field");
-    value = json.get<T>();
-  }
-  template <std::floating_point T>
-  static void read_number(const Json& json, T& value) {
-    if (!json.is_number()) refuse("a number", json);
-    value = json.get<T>();
-  }
-
-  template <Number T>
-  static void read(const Json& json, std::vector<T>& values) {
-    if (!json.is_binary()) refuse("bytes", json);
-    const std::vector<std::uint8_t>& bytes = json.get_binary();
-    if (bytes.size() % sizeof(T) != 0) throw WireError("a packet has truncated numbers");
-    values.resize(bytes.size() / sizeof(T));
-    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-  }
-  template <typename T>
-  requires(!Number<T>) static void read(const Json& json, std::vector<T>& values) {
-    if (!json.is_array()) refuse("a list", json);
-    values.clear();
-    for (const Json& item : json) read(item, values.emplace_back());
-  }
-  template <typename T, std::size_t n>
-  static void read(const Json& json, std::array<T, n>& values) {
-    list_of(json, n);
-    for (std::size_t i = 0; i < n; ++i) read(json[i], values[i]);
-  }
-
-  template <typename T>
-  static void read(const Json& json, std::optional<T>& value) {
-    value.reset();
-    if (!json.is_null()) read(list_of(json, 1)[0], value.emplace());
-  }
-  template <typename T>
-  static void read(const Json& json, std::shared_ptr<const T>& value) {
-    value.reset();
-    if (json.is_null()) return;
-    auto made = std::make_shared<T>();
-    read(list_of(json, 1)[0], *made);
-    value = std::move(made);
-  }
-
-  template <typename Variant, std::size_t... kinds>
-  static void read_kind(const Json& json, Variant& value, std::size_t kind, std::index_sequence<kinds...>) {
-    const bool known = ((kind == kinds && (read(json, value.template emplace<kinds>()), true)) || ...);
-    if (!known) throw WireError("a packet has an item of an unknown kind");
-  }
-  template <typename... Kinds>
-  static void read(const Json& json, std::variant<Kinds...>& value) {
-    std::size_t kind = 0;
-    read_number(list_of(json, 2)[0], kind);
-    read_kind(json[1], value, kind, std::index_sequence_for<Kinds...>());
-  }
-
-  static void read(const Json& json, std::string& text) {
-    if (!json.is_string()) refuse("a text", json);
-    text = json.get_ref<const std::string&>();
-  }
-  static void read(const Json& json, Config& config) {
-    try {
-      config = config_from_json(json);
-    } catch (const ConfigError& error) {
-      throw WireError(error.what());
-    } catch (const Json::exception& error) {  // an invalid UTF-8 string in the quoted value
-      throw WireError(error.what());
-    }
-  }
-  static void read(const Json& json, ModelConfig& model) {
-    Config config;
-    read(json, config);
-    model = std::move(config.model);
-  }
-  template <typename Grid, typename Values>
-  static void read_grid(const Json& json, Grid& grid, Values& values) {
-    list_of(json, 3);
-    read_number(json[0], grid.rows);
-    read_number(json[1], grid.cols);
-    read(json[2], values);
-    if (grid.rows < 0 || grid.cols < 0 || static_cast<std::int64_t>(grid.rows) * grid.cols != std::ssize(values))
-      throw WireError(fmt::format("a packet has {} numbers of {} × {}", values.size(), grid.rows, grid.cols));
-  }
-  static void read(const Json& json, Matrix& matrix) { read_grid(json, matrix, matrix.values); }
-  static void read(const Json& json, EffectGrid& grid) { read_grid(json, grid, grid.effects); }
-  static void read(const Json& json, MetricPoint& point) {
-    std::array<std::optional<double>, metric_rows.size()> values;
-    read_number(list_of(json, 2)[0], point.step);
-    read(json[1], values);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (values[i]) point.set(i, *values[i]);
-  }
-
-  template <typename T>
-  static void read(const Json& json, T& value) {
-    if constexpr (std::is_enum_v<T>) {
-      int number = 0;
-      read_number(json, number);
-      if (number < 0 || number > static_cast<int>(last_value<T>))
-        throw WireError("a packet has a value that its kind does not allow");
-      value = static_cast<T>(number);
-    } else if constexpr (HasFields<T>) {
-      list_of(json, field_count<T>());
-      [[maybe_unused]] std::size_t i = 0;
-      std::apply([&](auto&... fields) { (read(json[i++], fields), ...); }, fields_of(value));
-    } else if constexpr (std::is_same_v<T, bool>) {
-      if (!json.is_boolean()) refuse("true or false", json);
-      value = json.get<bool>();
-    } else {
-      read_number(json, value);
-    }
-  }
-};
-
-// ---- packets
-
-template <typename Packet>
-std::string bytes_of_packet(const Packet& packet) {
-  std::string bytes;
-  Json::to_msgpack(PacketWriter::written(packet), bytes);
-  return bytes;
-}
+constexpr std::size_t largest_config = std::size_t{64} << 10;
+constexpr int most_nested = 8;  // snapshots within snapshots
 
 // Checks the depth before anything is built: nesting too deep would overflow the stack.
 class Depth : public nlohmann::json_sax<Json> {
@@ -256,14 +120,157 @@ class Depth : public nlohmann::json_sax<Json> {
   int depth_ = 0;
 };
 
+class PacketReader {
+ public:
+  explicit PacketReader(std::string_view bytes) : in_(bytes, largest_read) {}
+
+  template <typename Packet>
+  Packet packet() {
+    Packet packet;
+    read(packet);
+    if (!in_.at_end()) throw WireError("a packet continues after its end");
+    return packet;
+  }
+
+ private:
+  void expect_list(std::size_t size) {
+    const std::size_t found = in_.list();
+    if (found != size) throw WireError(fmt::format("a packet has {} fields where {} should be", found, size));
+  }
+
+  template <Number T>
+  void read(T& value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      value = static_cast<T>(in_.real());
+    } else {
+      value = in_.whole<T>();
+    }
+  }
+  void read(bool& value) { value = in_.boolean(); }
+
+  template <Number T>
+  void read(std::vector<T>& values) {
+    const std::string_view bytes = in_.binary();
+    if (bytes.size() % sizeof(T) != 0) throw WireError("a packet has truncated numbers");
+    in_.take_room(bytes.size());
+    values.resize(bytes.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  }
+  template <typename T>
+  requires(!Number<T>) void read(std::vector<T>& values) {
+    const std::size_t count = in_.list();
+    in_.take_room(count * sizeof(T));
+    values.clear();
+    values.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) read(values.emplace_back());
+  }
+  template <typename T, std::size_t n>
+  void read(std::array<T, n>& values) {
+    expect_list(n);
+    for (T& value : values) read(value);
+  }
+
+  // Nil, or a list of one.
+  bool begins_value() {
+    if (in_.take_nil()) return false;
+    expect_list(1);
+    return true;
+  }
+  template <typename T>
+  void read(std::optional<T>& value) {
+    value.reset();
+    if (begins_value()) read(value.emplace());
+  }
+  template <typename T>
+  void read(std::shared_ptr<const T>& value) {
+    value.reset();
+    if (!begins_value()) return;
+    if (++nested_ > most_nested) throw WireError("a packet is nested too deeply");
+    in_.take_room(sizeof(T));
+    auto made = std::make_shared<T>();
+    read(*made);
+    value = std::move(made);
+    --nested_;
+  }
+
+  template <typename Variant, std::size_t... kinds>
+  void read_kind(Variant& value, std::size_t kind, std::index_sequence<kinds...>) {
+    const bool known = ((kind == kinds && (read(value.template emplace<kinds>()), true)) || ...);
+    if (!known) throw WireError("a packet has an item of an unknown kind");
+  }
+  template <typename... Kinds>
+  void read(std::variant<Kinds...>& value) {
+    expect_list(2);
+    read_kind(value, in_.whole<std::size_t>(), std::index_sequence_for<Kinds...>());
+  }
+
+  void read(std::string& text) {
+    const std::string_view bytes = in_.text();
+    in_.take_room(bytes.size());
+    text = bytes;
+  }
+  void read(Config& config) {
+    const std::string_view bytes = in_.binary();
+    Depth depth;
+    if (bytes.size() > largest_config || !Json::sax_parse(bytes, &depth, Json::input_format_t::msgpack))
+      throw WireError("a packet has a configuration that cannot be read");
+    try {
+      config = config_from_json(Json::from_msgpack(bytes));
+    } catch (const ConfigError& error) {
+      throw WireError(error.what());
+    } catch (const Json::exception& error) {  // an invalid UTF-8 string in the quoted value
+      throw WireError(error.what());
+    }
+  }
+  void read(ModelConfig& model) {
+    Config config;
+    read(config);
+    model = std::move(config.model);
+  }
+  template <typename Grid, typename Values>
+  void read_grid(Grid& grid, Values& values) {
+    expect_list(3);
+    read(grid.rows);
+    read(grid.cols);
+    read(values);
+    if (grid.rows < 0 || grid.cols < 0 || static_cast<std::int64_t>(grid.rows) * grid.cols != std::ssize(values))
+      throw WireError(fmt::format("a packet has {} numbers of {} × {}", values.size(), grid.rows, grid.cols));
+  }
+  void read(Matrix& matrix) { read_grid(matrix, matrix.values); }
+  void read(EffectGrid& grid) { read_grid(grid, grid.effects); }
+  void read(MetricPoint& point) {
+    std::array<std::optional<double>, metric_rows.size()> values;
+    expect_list(2);
+    read(point.step);
+    read(values);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (values[i]) point.set(i, *values[i]);
+  }
+  template <typename T>
+  requires std::is_enum_v<T>
+  void read(T& value) {
+    const int number = in_.whole<int>();
+    if (number < 0 || number > static_cast<int>(last_value<T>))
+      throw WireError("a packet has a value that its kind does not allow");
+    value = static_cast<T>(number);
+  }
+  template <HasFields T>
+  void read(T& value) {
+    expect_list(field_count<T>());
+    std::apply([&](auto&... fields) { (read(fields), ...); }, fields_of(value));
+  }
+
+  PacketCursor in_;
+  int nested_ = 0;
+};
+
+// ---- packets
+
 template <typename Packet>
-Packet packet_of(std::string_view bytes) {
-  Depth depth;
-  if (!Json::sax_parse(bytes, &depth, nlohmann::json::input_format_t::msgpack))
-    throw WireError("a packet is not MessagePack, or is nested too deeply");
-  Packet packet;
-  PacketReader::read(Json::from_msgpack(bytes), packet);
-  return packet;
+std::string bytes_of_packet(const Packet& packet) {
+  std::string bytes;
+  Json::to_msgpack(PacketWriter::written(packet), bytes);
+  return bytes;
 }
 
 }  // namespace
@@ -275,10 +282,10 @@ std::string wire_bytes(const ToClient& packet) {
   return bytes_of_packet(packet);
 }
 ToServer read_to_server(std::string_view bytes) {
-  return packet_of<ToServer>(bytes);
+  return PacketReader(bytes).packet<ToServer>();
 }
 ToClient read_to_client(std::string_view bytes) {
-  return packet_of<ToClient>(bytes);
+  return PacketReader(bytes).packet<ToClient>();
 }
 
 }  // namespace attnscope

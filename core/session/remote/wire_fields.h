@@ -50,10 +50,10 @@ template <HasFields Message>
 auto fields_of(Message& message) {
   constexpr std::size_t count = field_count<std::remove_const_t<Message>>();
   static_assert(count <= 32, "add a line for messages with more fields");
-#define ATTNSCOPE_FIELDS(n, ...)     \
-  if constexpr (count == n) {        \
-    auto& [__VA_ARGS__] = message;   \
-    return std::tie(__VA_ARGS__);    \
+#define ATTNSCOPE_FIELDS(n, ...)   \
+  if constexpr (count == n) {      \
+    auto& [__VA_ARGS__] = message; \
+    return std::tie(__VA_ARGS__);  \
   }
   ATTNSCOPE_FIELDS(1, a)
   ATTNSCOPE_FIELDS(2, a, b)

@@ -14,10 +14,14 @@
 #include <filesystem>
 #include <iterator>
 #include <numeric>
+#include <optional>
+#include <stop_token>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "common/descriptor.h"
+#include "common/split.h"
 
 #ifdef ATTNSCOPE_HAS_GLOO
 #ifndef USE_C10D_GLOO
@@ -43,6 +47,11 @@ constexpr std::chrono::minutes longest_preparation{10};
 // Time for a healthy rank to notice that another is lost, and to answer.
 constexpr std::chrono::seconds longest_roll_call{5};
 constexpr milliseconds inspection_interval{50};
+// Time for rank 0's machine to answer a first question.
+constexpr std::chrono::seconds longest_handshake{8};
+constexpr milliseconds mismatch_interval{500};
+constexpr const char* settings_key = "settings/0";
+constexpr const char* mismatch_key = "mismatch";
 
 // LibTorch's errors have several lines, with a backtrace.
 std::string first_line(const std::exception& error) {
@@ -76,19 +85,61 @@ std::string address_towards(const std::string& host) {
   return name;
 }
 
-// A store's calls wait forever for a hanging process or a broken connection. This sets a timeout on connections to that
-// port.
-void limit_waits(int port, std::chrono::seconds longest) {
-  const timeval limit{longest.count(), 0};
+// This process's connections to that port: a store gives no access to its own.
+std::vector<int> connections_to(int port) {
+  std::vector<int> connections;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     const int descriptor = std::stoi(entry.path().filename());
     sockaddr_in peer{};  // an IPv6 address has its port at the same offset
     socklen_t length = sizeof peer;
     if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) != 0) continue;
-    if ((peer.sin_family != AF_INET && peer.sin_family != AF_INET6) || ntohs(peer.sin_port) != port) continue;
-    for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO})
-      ::setsockopt(descriptor, SOL_SOCKET, direction, &limit, sizeof limit);
+    if ((peer.sin_family == AF_INET || peer.sin_family == AF_INET6) && ntohs(peer.sin_port) == port)
+      connections.push_back(descriptor);
   }
+  return connections;
+}
+
+// A store's calls wait forever for a hanging process or a broken connection. This sets a timeout on connections to that
+// port.
+void limit_waits(int port, std::chrono::seconds longest) {
+  const timeval limit{longest.count(), 0};
+  for (const int connection : connections_to(port))
+    for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO})
+      ::setsockopt(connection, SOL_SOCKET, direction, &limit, sizeof limit);
+}
+
+// While it lives, connections to the port that have got no answer in time are shut down: a service that is not a store
+// may never give one.
+class AnswerWatch {
+ public:
+  explicit AnswerWatch(int port)
+      : thread_([port](const std::stop_token& stop) {
+          std::optional<Clock::time_point> connected;
+          while (!stop.stop_requested()) {
+            const std::vector<int> connections = port == 0 ? std::vector<int>() : connections_to(port);
+            if (!connections.empty() && !connected) connected = Clock::now();
+            if (connected && Clock::now() - *connected > longest_handshake)
+              for (const int connection : connections) ::shutdown(connection, SHUT_RDWR);
+            std::this_thread::sleep_for(inspection_interval);
+          }
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
+
+std::vector<std::uint8_t> bytes_of_text(const std::string& text) {
+  return {text.begin(), text.end()};
+}
+
+// "training.steps=100 on rank 0, training.steps=200 on rank 1": the first line that differs; empty: none.
+std::string difference(const std::string& first, const std::string& own, int rank) {
+  const std::vector<std::string_view> a = split(first, "\n"), b = split(own, "\n");
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    const std::string_view one = i < a.size() ? a[i] : "nothing", other = i < b.size() ? b[i] : "nothing";
+    if (one != other) return fmt::format("rank 0 has {}, rank {} has {}", one, rank, other);
+  }
+  return {};
 }
 
 // Later releases use libuv for a store by default, and Debian builds them without it.
@@ -147,15 +198,23 @@ struct Ranks::Group {
 
 void check_ranks_supported() {}
 
-Ranks::Ranks(const RankPlace& place, YieldCallback yield, milliseconds longest_wait)
-    : place_(place), yield_(std::move(yield)), longest_wait_(longest_wait), group_(std::make_unique<Group>()) {
+Ranks::Ranks(const RankPlace& place, YieldCallback yield, milliseconds longest_wait, const std::string& settings)
+    : place_(place),
+      yield_(std::move(yield)),
+      longest_wait_(longest_wait),
+      settings_(fmt::format("WORLD_SIZE={}\n{}", place.size, settings)),
+      group_(std::make_unique<Group>()) {
   group_->address = place.file.empty() ? address_towards(place.host) : "127.0.0.1";
   try {
+    const AnswerWatch watch(place_.file.empty() ? place_.port : 0);
     group_->store = store_of(place_);
+    if (is_first()) group_->store->set(settings_key, bytes_of_text(settings_));
+    group_->store->check({settings_key});
   } catch (const std::exception& error) {
-    throw RanksError(fmt::format("rank {} cannot connect to the others at {}: {}", place.rank,
-                                 place.file.empty() ? fmt::format("{}:{}", place.host, place.port) : place.file,
-                                 first_line(error)));
+    throw RanksError(
+        fmt::format("rank {} cannot connect to the others at {}: {}{}", place.rank,
+                    place.file.empty() ? fmt::format("{}:{}", place.host, place.port) : place.file, first_line(error),
+                    place.file.empty() ? ". Another service may be using that port: choose another MASTER_PORT" : ""));
   }
 }
 
@@ -171,23 +230,51 @@ std::vector<int> Ranks::absent_from(const std::string& call, milliseconds patien
     while (true) {
       std::erase_if(absent, [&](int other) { return group_->store->check({answer_of(other)}); });
       if (absent.empty() || Clock::now() >= end) return absent;
+      check_mismatch();
       if (yield_) yield_();
       std::this_thread::sleep_for(inspection_interval);
     }
   } catch (const Cancelled&) {
+    throw;
+  } catch (const RanksError&) {
     throw;
   } catch (const std::exception&) {
     return {0};  // the process that hosts the store
   }
 }
 
+void Ranks::check_mismatch() {
+  if (Clock::now() - asked_for_mismatch_ < mismatch_interval) return;
+  asked_for_mismatch_ = Clock::now();
+  if (!group_->store->check({mismatch_key})) return;
+  const std::vector<std::uint8_t> text = group_->store->get(mismatch_key);
+  throw RanksError(std::string(text.begin(), text.end()));
+}
+
+void Ranks::compare_with_first() {
+  const std::vector<std::uint8_t> first = group_->store->get(settings_key);
+  const std::string what = difference(std::string(first.begin(), first.end()), settings_, rank());
+  if (what.empty()) return;
+  const std::string text = fmt::format("the ranks do not train the same run: {}", what);
+  group_->store->set(mismatch_key, bytes_of_text(text));
+  throw RanksError(text);
+}
+
 void Ranks::await_first() {
-  try {
-    while (!group_->store->check({"prepared/0"})) {
+  const auto wait_for = [this](const char* key) {
+    while (!group_->store->check({key})) {
+      check_mismatch();
       if (yield_) yield_();
       std::this_thread::sleep_for(inspection_interval);
     }
+  };
+  try {
+    wait_for(settings_key);
+    compare_with_first();
+    wait_for("prepared/0");
   } catch (const Cancelled&) {
+    throw;
+  } catch (const RanksError&) {
     throw;
   } catch (const std::exception& error) {
     throw LostRank(fmt::format("rank 0 ended before training began: {}", first_line(error)));
@@ -269,11 +356,12 @@ void check_ranks_supported() {
       "this build cannot train on several ranks: it has no Gloo (libgloo-dev), or its LibTorch has no c10d");
 }
 
-Ranks::Ranks(const RankPlace&, YieldCallback, std::chrono::milliseconds) : longest_wait_(0) {
+Ranks::Ranks(const RankPlace&, YieldCallback, std::chrono::milliseconds, const std::string&) : longest_wait_(0) {
   check_ranks_supported();
 }
 Ranks::~Ranks() = default;
 void Ranks::await_first() {}
+void Ranks::check_mismatch() {}
 void Ranks::meet() {}
 void Ranks::sum(std::span<double>) {}
 void Ranks::sum(std::span<float>) {}

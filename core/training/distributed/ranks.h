@@ -32,10 +32,10 @@ inline constexpr std::chrono::seconds longest_wait_for_rank{30};
 
 class Ranks {
  public:
-  // `yield` is called while waiting, and may throw. Throws RanksError if this build does not support ranks, or rank 0
-  // cannot be reached.
+  // `yield` is called while waiting, and may throw. `settings`: lines that must be the same on every rank. Throws
+  // RanksError if this build does not support ranks, rank 0 cannot be reached, or another service answers in its place.
   explicit Ranks(const RankPlace& place, YieldCallback yield = {},
-                 std::chrono::milliseconds longest_wait = longest_wait_for_rank);
+                 std::chrono::milliseconds longest_wait = longest_wait_for_rank, const std::string& settings = {});
   ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -44,8 +44,11 @@ class Ranks {
   int size() const { return place_.size; }
   bool is_first() const { return place_.rank == 0; }
 
-  // Returns when rank 0 has called meet(), so its preparations are complete.
+  // Returns when rank 0 has called meet(), so its preparations are complete. Throws RanksError if the number of ranks
+  // or the settings are not those of rank 0; every rank is told.
   void await_first();
+  // Throws RanksError if another rank has found that it does not belong to this run. Asks at most twice a second.
+  void check_mismatch();
   // Returns when all ranks have called it and are connected. Throws LostRank if some never do.
   void meet();
 
@@ -67,6 +70,7 @@ class Ranks {
  private:
   struct Group;
 
+  void compare_with_first();
   // The other ranks that have not answered the call within that time.
   std::vector<int> absent_from(const std::string& call, std::chrono::milliseconds patience);
   template <typename Values>
@@ -80,6 +84,8 @@ class Ranks {
   RankPlace place_;
   YieldCallback yield_;
   std::chrono::milliseconds longest_wait_;
+  std::string settings_;  // WORLD_SIZE and what the constructor got
+  std::chrono::steady_clock::time_point asked_for_mismatch_{};
   std::unique_ptr<Group> group_;
   std::atomic<Ending> asked_ = Ending::none;
   std::atomic<Ending> agreed_ = Ending::none;

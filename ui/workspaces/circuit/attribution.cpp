@@ -202,8 +202,10 @@ void draw_tokens(WorkspaceContext& context, AttributionView& view, const std::ve
               skin);
     dim_text(method_help(method.name), skin);
     if (method.name == "integrated gradients")
-      dim_text(trf("all tokens together: log p {:.3f} \u2212 {:.3f}, up to an error of {:.2f} %", inspection.log_prob,
-                   inspection.baseline_log_prob, 100 * completeness_error(inspection)),
+      dim_text(trf("all tokens together: log p {:.3f} \u2212 {:.3f}, up to an error of {:.2f} %; this one up to {:.2g} "
+                   "nats",
+                   inspection.log_prob, inspection.baseline_log_prob, 100 * completeness_error(inspection),
+                   inspection.integrated_errors[static_cast<std::size_t>(col)]),
                skin);
   };
   draw_heatmap("pieces", view.tokens, view.version, size, options, context.textures, skin);

@@ -78,7 +78,7 @@ void draw_pruning(CircuitView& view, const ModelConfig& model, ImVec2 size, cons
   draw_plot("pruning", {&line, 1}, size, view.pruning_axis, view.pruning_plot,
             {.title = tr("Nats/token by remaining heads"),
              .help = trf("Heads are ablated one after another, the least important first (Michel et al. 2019, arXiv "
-                         "1905.10650, \u00A73.2). The first one is {}.",
+                         "1905.10650, \u00A74). The first one is {}.",
                          head_name(first.off, model)),
              .x_label = tr("heads left"),
              .legend = false,

@@ -76,12 +76,12 @@ void draw_histogram(const EmbeddingMap& map, float height, const Skin& skin) {
              skin.theme.text_dim, far);
   ImGui::Dummy({size.x, size.y + line + skin.px(4)});
   if (!map.distances.empty())
-    help_tooltip(
-        trf("{} random pairs: median {}, from {} to {}.", grouped(static_cast<std::int64_t>(map.distances.size())),
-            number_text(static_cast<double>(map.distances[map.distances.size() / 2])),
-            number_text(static_cast<double>(map.distances.front())),
-            number_text(static_cast<double>(map.distances.back()))),
-        skin);
+    help_tooltip(trf("{} random pairs of the {} tokens in use: median {}, from {} to {}.",
+                     grouped(static_cast<std::int64_t>(map.distances.size())), grouped(map.used),
+                     number_text(static_cast<double>(map.distances[map.distances.size() / 2])),
+                     number_text(static_cast<double>(map.distances.front())),
+                     number_text(static_cast<double>(map.distances.back()))),
+                 skin);
 }
 
 }  // namespace

@@ -160,7 +160,10 @@ void tensor_tooltip(const TensorHistory& history, const Skin& skin) {
     dim_text(trf("gradient of a held-out batch: \u221A(mean g\u00B2) = {:.3g}", root_mean_square(point.gradient)),
              skin);
   if (newest_change(history) > 0)
-    dim_text(trf("\u2016\u0394w\u2016 / \u2016w\u2016 = {:.2g} per step", newest_change(history)), skin);
+    dim_text(history.last_update > 0
+                 ? trf("\u2016\u0394w\u2016 / \u2016w\u2016 = {:.2g} in the newest step", history.last_update)
+                 : trf("\u2016\u0394w\u2016 / \u2016w\u2016 = {:.2g} per step, net", point.change),
+             skin);
   ImGui::EndTooltip();
 }
 
@@ -294,9 +297,10 @@ std::string facts_text(const SpreadView& view, const TensorHistory& history, con
   std::string text = trf("norm {:.4g}, mean {:.3g}, min {:.3g}, max {:.3g}, {:.1f} % zero, {:.1f} % NaN", spread.norm,
                          spread.mean, spread.least(), spread.largest(), 100 * spread.zeros, 100 * spread.not_finite);
   if (view.activations) return text + trf("; {:.1f} % of its units are 0 for every token.", 100 * spread.silent);
-  const bool newest = &point == &history.points.back();
-  const double change = newest ? newest_change(history) : point.change;
-  if (change > 0) text += trf("; one step changes it by {:.3g} %", 100 * change);
+  if (&point == &history.points.back() && history.last_update > 0)
+    text += trf("; the newest step changes it by {:.3g} %", 100 * history.last_update);
+  else if (point.change > 0)
+    text += trf("; net displacement since the previous recorded step: {:.3g} % per step", 100 * point.change);
   return text + ".";
 }
 
@@ -307,9 +311,11 @@ void draw_chosen(SpreadView& view, const Skin& skin) {
       history.name.c_str(), fmt::format("{}", fmt::join(history.shape, " \u00D7 ")),
       view.activations
           ? tr("The activations here for the sentence below, without dropout.")
-          : tr("The gradient is that of the mean loss of one held-out batch, the same at every step, without dropout "
-               "and label smoothing. The size of a step is that of the newest one, from the optimizer\u2019s moments, "
-               "if they are available; otherwise it is the mean between two recorded steps."),
+          : trf("The gradient is that of the mean loss of one held-out batch ({} sequences, {} target tokens), the "
+                "same at every step, without dropout and label smoothing. The size of a step is that of the newest "
+                "one, from the optimizer\u2019s moments, if they are available; otherwise the net displacement between "
+                "two recorded steps is divided by their number, which is less if steps undo each other.",
+                grouped(view.inspection->gradient_rows), grouped(view.inspection->gradient_tokens)),
       skin);
   if (!view.activations) {
     const auto choose = [&](const char* title, bool gradient, const char* help) {

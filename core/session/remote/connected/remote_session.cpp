@@ -1,5 +1,5 @@
-#include "common/mark.h"
 #include "session/remote/remote_session.h"
+#include "common/mark.h"
 
 #include <fmt/format.h>
 
@@ -17,6 +17,7 @@
 #include "session/directory.h"
 #include "session/file_writing.h"
 #include "session/remote/connected/packet_line.h"
+#include "session/remote/consistency.h"
 #include "session/remote/packets.h"
 #include "session/remote/wire.h"
 
@@ -117,7 +118,9 @@ class RemoteSession::Line {
     co_await asio::async_write(socket_, asio::buffer(greeting), asio::use_awaitable);
     co_await read_preamble(socket_);
     while (true) {
-      hear(read_to_client(co_await read_packet(socket_, largest_news)));
+      ToClient packet = read_to_client(co_await read_packet(socket_, largest_news));
+      check_consistency(packet);
+      hear(std::move(packet));
       expect_within(silence_patience);
     }
   }

@@ -1,5 +1,5 @@
-#include "common/mark.h"
 #include "session/remote/server.h"
+#include "common/mark.h"
 
 #include <fmt/format.h>
 
@@ -18,6 +18,7 @@
 #include <variant>
 
 #include "session/remote/connected/packet_line.h"
+#include "session/remote/consistency.h"
 #include "session/remote/event_log.h"
 #include "session/remote/packets.h"
 #include "session/remote/permission.h"
@@ -159,13 +160,24 @@ class Server::Desk {
       if (error) {  // usually too many open files: retries a little later
         asio::steady_timer pause(io_, 100ms);
         co_await pause.async_wait(asio::use_awaitable);
-      } else if (clients_.size() < most_connections) {
+        continue;
+      }
+      if (clients_.size() >= most_connections) let_go_of_a_stranger();
+      if (clients_.size() < 2 * most_connections) {
         socket.set_option(Tcp::no_delay(true), error);
         const auto client = std::make_shared<Client>(io_, std::move(socket), viewer);
         clients_[viewer] = client;
         asio::co_spawn(io_, serve(client), asio::detached);
       }
     }
+  }
+
+  // Makes room: the connection that has waited longest without a greeting goes first, so that connections that say
+  // nothing keep no window out.
+  void let_go_of_a_stranger() {
+    const auto idle = std::ranges::find_if(
+        clients_, [](const auto& entry) { return !entry.second->greeted && entry.second->socket.is_open(); });
+    if (idle != clients_.end()) idle->second->let_go();
   }
 
   // Disconnects clients that exceed a time limit.
@@ -252,6 +264,7 @@ class Server::Desk {
     asio::steady_timer pause(io_);
     while (true) {
       ToServer packet = read_to_server(co_await read_packet(client->socket, largest_command));
+      check_consistency(packet);
       auto* command = std::get_if<Command>(&packet);
       if (command == nullptr) co_return;
       heed(*client, std::move(*command));
@@ -295,6 +308,7 @@ class Server::Desk {
     StartStudy asked = *std::exchange(found->second->study, std::nullopt);
     studied_for_ = last_studied_for_ = found->first;
     client_count_ = std::exchange(asked.study, ++studies_);
+    asked.gives_way = !options_.control;
     session_.post(std::move(asked));
   }
 
