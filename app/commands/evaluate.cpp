@@ -44,6 +44,13 @@ std::string chosen_text(const Text& text, const std::string& split) {
   return chosen;
 }
 
+void check_loss(double nll) {
+  if (std::isfinite(nll)) return;
+  throw std::runtime_error(fmt::format(
+      "the loss is {}: on this corpus some activations overflow. attnscope tensors --text LINE shows in which tensor",
+      nll));
+}
+
 double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -131,6 +138,7 @@ void print_pairs(TorchEngine& engine, const std::vector<Pair>& pairs, const Eval
                  ProgressLine& line) {
   const Evaluation result = evaluate_pairs(engine.model(), engine.tokenizer(), pairs, options.beam,
                                            [&](double fraction) { line.show("Translating", fraction); });
+  check_loss(result.nll.per_token());
   const auto antecedents = score_antecedents(engine.model(), engine.tokenizer(), pairs, [&](double fraction) {
     line.show("Finding heads that attend to antecedents", fraction);
   });
@@ -150,6 +158,7 @@ void print_text(TorchEngine& engine, const std::string& text, const EvaluateOpti
   const TextEvaluation e = evaluate_text(engine.model(), engine.tokenizer(), text,
                                          [&](double fraction) { line.show("Evaluating the text", fraction); });
   line.clear();
+  check_loss(e.nll.per_token());
   if (options.json) {
     const nlohmann::json json = {{"characters", e.characters},
                                  {"tokens", e.nll.tokens},

@@ -270,9 +270,22 @@ class TrainingLoop {
  private:
   using Clock = std::chrono::steady_clock;
 
+  static MetricPoint stepped(TorchEngine& engine) {
+    try {
+      return engine.train_step({});
+    } catch (const NotFinite& what) {
+      const auto saved = engine.last_saved();
+      throw std::runtime_error(
+          fmt::format("training stopped at step {}: {} is NaN or infinite. {}. A lower learning rate or "
+                      "training.clip_norm may prevent it",
+                      engine.steps_done() + 1, what.what(),
+                      saved ? fmt::format("{} still has step {}", saved->path, saved->step) : "Nothing was saved yet"));
+    }
+  }
+
   void update(const TrainedRun& run, ProgressLine& line) {
     TorchEngine& engine = *run.engine;
-    const MetricPoint point = engine.train_step({});
+    const MetricPoint point = stepped(engine);
     if (!writes(ranks_)) return;
     if (recording_due(engine)) record_pinned(engine, {}, {});
     checkpoint_if_due(engine, line);
