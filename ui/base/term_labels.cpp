@@ -22,6 +22,7 @@ constexpr auto labels = std::to_array<Label>({
     {"corpus.edition", "corpus"},
     {"corpus.separator", "separator"},
     {"corpus.lowercase", "tokenizer"},
+    {"corpus.normalize", "tokenizer"},
     {"corpus.held_out", "held-out data"},
     {"tokenizer.type", "tokenizer"},
     {"tokenizer.vocab_size", "vocabulary"},

@@ -21,6 +21,7 @@ class Glyphs {
 
  private:
   void read(const std::string& text);
+  void read_characters(const std::string& text);
   void read(const Snapshot& snapshot);
   void read_what_is_short(const AppState& scope);
 
