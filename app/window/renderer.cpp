@@ -167,9 +167,7 @@ bool Renderer::find_glyphs(AppState& scope) {
   std::vector<ScriptFont> found = find_script_fonts(wanted, &missing);
   for (const char32_t sign : missing)
     if (const char* package = font_package(sign); named_packages_.insert(package).second)
-      notify(scope, Severity::warning,
-             trf("No installed font has the character U+{:04X}. Install the package {}, then open the window again",
-                 static_cast<unsigned>(sign), package));
+      notify(scope, Severity::warning, missing_font_text(sign, package));
   for (ScriptFont& script : found) font_files_.scripts.push_back(std::move(script));
   return !found.empty();
 }

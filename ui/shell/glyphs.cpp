@@ -6,6 +6,7 @@
 
 #include "base/drawable_text.h"
 #include "base/fonts.h"
+#include "base/translation.h"
 #include "shell/app_state.h"
 
 namespace attnscope {
@@ -20,6 +21,11 @@ bool is_invisible(char32_t sign) {
 constexpr char32_t last_held = 0xFFFF;  // Dear ImGui's glyphs are 16-bit
 
 }  // namespace
+
+std::string missing_font_text(char32_t sign, std::string_view package) {
+  return trf("No installed font has the character U+{:04X}. Install the package {}, then open the window again",
+             static_cast<unsigned>(sign), package);
+}
 
 std::set<char32_t> Glyphs::new_in(const AppState& scope) {
   const auto changed = [](auto& last, const auto& now) {
