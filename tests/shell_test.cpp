@@ -438,6 +438,22 @@ TEST_F(Shell, ALiveFieldAppliesAtOnce) {
   EXPECT_TRUE(posted<Reset>(scope).empty());
 }
 
+TEST_F(Shell, ARefusedOpenIsNotWaitedFor) {
+  AppState empty;
+  const auto draw_empty = [&] { draw_shell(empty, ui.textures, ui.skin); };
+  ui.frames(2, draw_empty);
+  EXPECT_TRUE(ui.drew("Opening the run"));
+  receive(empty, {Message{Severity::error, "could not open the run: x does not contain a run"}, status(Activity::idle)},
+          nullptr);
+  ui.frames(2, draw_empty);
+  EXPECT_TRUE(ui.drew("No run is open. Open one with File, Open run"));
+  const auto page = scope.newest.snapshot;
+  receive(scope, {Message{Severity::error, "could not open the run: x does not contain a run"}}, nullptr);
+  ui.frames(2, draw);
+  EXPECT_EQ(scope.newest.snapshot, page);
+  EXPECT_FALSE(ui.drew("Opening the run"));
+}
+
 TEST_F(Shell, AStructuralFieldWaitsForReset) {
   enter("d_model", "64");
   EXPECT_EQ(scope.edited.model.d_model, 64);
