@@ -28,6 +28,7 @@
 #include "shell/layout.h"
 #include "workspaces/workspaces.h"
 #endif
+#include "common/unicode_form.h"
 #include "common/edit_distance.h"
 #include "config/config.h"
 #include "config/pairs.h"
@@ -98,7 +99,11 @@ CLI::App* add_command(CLI::App& app, Run& run, Options& options, int (*command)(
 // Adds an option to the command, with its value named in the help.
 template <typename Value>
 CLI::Option* add_option(CLI::App* sub, const char* name, const char* form, Value& value, const std::string& help) {
-  return sub->add_option(name, value, help)->type_name(form);
+  CLI::Option* option = sub->add_option(name, value, help)->type_name(form);
+  // A line from a file of another system.
+  if (std::string_view(form) == "TEXT")
+    option->transform([](const std::string& text) { return std::string(without_line_end(text)); }, "", "line end");
+  return option;
 }
 
 // May be given repeatedly.

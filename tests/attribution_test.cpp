@@ -200,6 +200,7 @@ TEST(Attribution, RanksOfEqualValuesAreTheirMean) {
   EXPECT_NEAR(rank_correlation(up, up), 1, 1e-12);
   EXPECT_NEAR(rank_correlation(up, down), -1, 1e-12);
   EXPECT_EQ(rank_correlation(up, flat), 0);
+  rank_correlation(up, std::vector<double>(up.size(), NAN));  // ends
   EXPECT_NEAR(rank_correlation(up, tied), 4.5 / std::sqrt(5 * 4.5), 1e-12);
 }
 

@@ -28,6 +28,22 @@ TEST(Glyphs, OfOtherScriptsAreToldOnce) {
   EXPECT_EQ(signs.new_in(scope), Found{U'累'});
 }
 
+// Every character outside the ranges that the fonts load is looked for.
+TEST(Glyphs, NoCharacterIsClaimedThatIsNotLoaded) {
+  AppState scope;
+  Glyphs signs;
+  scope.layout.sentence = "ɐ ʒ ₹ ℝ ⅓ ① ℵ ㎏";
+  EXPECT_EQ(signs.new_in(scope), (Found{U'ɐ', U'ʒ', U'₹', U'ℝ', U'⅓', U'①', U'ℵ', U'㎏'}));
+}
+
+TEST(Glyphs, JoinedFormsOfArabicAreFoundToo) {
+  AppState scope;
+  Glyphs signs;
+  scope.layout.sentence = "سلام";
+  const Found found = signs.new_in(scope);
+  EXPECT_TRUE(found.contains(U'ﺳ') && found.contains(U'ﻼ') && found.contains(U'ﻡ'));
+}
+
 TEST(Glyphs, AreReadFromWhatTheModelWritesAndMayWrite) {
   AppState scope;
   Glyphs signs;
@@ -61,6 +77,20 @@ TEST(Glyphs, BrokenUtf8AndSignsBeyondTheBasicPlaneAreNone) {
     scope.layout.sentence = text;
     for (const char32_t sign : signs.new_in(scope)) EXPECT_LE(sign, char32_t{0xFFFF});
   }
+}
+
+// UAX #9: numbers and Latin words keep their direction within a line from right to left.
+TEST(DrawableText, IsInVisualOrder) {
+  EXPECT_EQ(visual_order("שלום"), "םולש");
+  EXPECT_EQ(visual_order("the שלום 12 end"), "the 12 םולש end");
+  EXPECT_EQ(visual_order("שלום abc\nדג"), "abc םולש\nגד") << "line by line";
+  EXPECT_EQ(visual_order("سلام"), "ﻡﻼﺳ") << "initial, lam-alef, isolated";
+  EXPECT_EQ(visual_order("(שלום)!"), "!(םולש)") << "mirrored";
+  EXPECT_FALSE(is_bidirectional("it’s 東京 ▁été क Ω"));
+  for (const char* text : {"שלום", "سلام", "\u0700", "ﻼ", "\u08A0"}) EXPECT_TRUE(is_bidirectional(text)) << text;
+  const DrawableText drawable("א\xF0\x9F\x98\x80");
+  EXPECT_EQ(std::string(drawable.begin(), drawable.end()), "[1F600]א");
+  EXPECT_EQ(visual_order("\xD7\xD7\xFF").empty(), false) << "broken UTF-8";
 }
 
 TEST(DrawableText, TellsByTheirNumbersWhatCannotBeDrawn) {

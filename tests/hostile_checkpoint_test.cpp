@@ -173,7 +173,7 @@ void add_files(std::vector<Case>& cases) {
                      copy.remove("model.safetensors");
                      copy.write("pytorch_model.bin", "PK");
                    },
-                   "there is no model.safetensors and no model.safetensors.index.json"});
+                   "pytorch_model.bin is a pickle"});
   const auto spoil_index = [&](std::string what, const std::function<void(CheckpointCopy&, Json&)>& change,
                                std::string says) {
     cases.push_back({std::move(what),

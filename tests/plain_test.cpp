@@ -154,8 +154,8 @@ TEST(Config, JsonThatIsNotAConfigurationIsRefused) {
   EXPECT_EQ(refusal(R"({"version":3,"corpus":{"edition":2}})"),
             "corpus.edition is 2, but only 6 can still be opened");
   EXPECT_THAT(refusal("[]"), HasSubstr("JSON object"));
-  EXPECT_THAT(refusal("{}"), HasSubstr("version is null, allowed: 3"));
-  EXPECT_THAT(refusal(R"({"version":4})"), HasSubstr("version is 4, allowed: 3"));
+  EXPECT_THAT(refusal("{}"), HasSubstr("version is null, allowed: 3, 4"));
+  EXPECT_THAT(refusal(R"({"version":5})"), HasSubstr("version is 5, allowed: 3, 4"));
   EXPECT_THAT(refusal(R"({"version":3,"model":{"width":64}})"), HasSubstr("model.width"));
   EXPECT_THAT(refusal(R"({"version":3,"modle":{}})"), HasSubstr("modle"));
   EXPECT_THAT(refusal(R"({"version":3,"model":[]})"), HasSubstr("model is [], but must be an object"));
@@ -167,7 +167,10 @@ TEST(Config, JsonThatIsNotAConfigurationIsRefused) {
 }
 
 TEST(Config, AnEmptyFileHasTheDefaults) {
-  EXPECT_EQ(config_from_json(nlohmann::json::parse(R"({"version":3})")), Config());
+  EXPECT_EQ(config_from_json(nlohmann::json::parse(R"({"version":4})")), Config());
+  Config older;
+  older.corpus.normalize = false;  // texts were read as they were
+  EXPECT_EQ(config_from_json(nlohmann::json::parse(R"({"version":3})")), older);
 }
 
 TEST(Config, LiveFieldsAreTakenAndTheOthersNeedAReset) {

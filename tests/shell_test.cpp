@@ -438,6 +438,22 @@ TEST_F(Shell, ALiveFieldAppliesAtOnce) {
   EXPECT_TRUE(posted<Reset>(scope).empty());
 }
 
+TEST_F(Shell, ARefusedOpenIsNotWaitedFor) {
+  AppState empty;
+  const auto draw_empty = [&] { draw_shell(empty, ui.textures, ui.skin); };
+  ui.frames(2, draw_empty);
+  EXPECT_TRUE(ui.drew("Opening the run"));
+  receive(empty, {Message{Severity::error, "could not open the run: x does not contain a run"}, status(Activity::idle)},
+          nullptr);
+  ui.frames(2, draw_empty);
+  EXPECT_TRUE(ui.drew("No run is open. Open one with File, Open run"));
+  const auto page = scope.newest.snapshot;
+  receive(scope, {Message{Severity::error, "could not open the run: x does not contain a run"}}, nullptr);
+  ui.frames(2, draw);
+  EXPECT_EQ(scope.newest.snapshot, page);
+  EXPECT_FALSE(ui.drew("Opening the run"));
+}
+
 TEST_F(Shell, AStructuralFieldWaitsForReset) {
   enter("d_model", "64");
   EXPECT_EQ(scope.edited.model.d_model, 64);
@@ -501,10 +517,54 @@ TEST_F(Shell, ChangesThatAreHiddenDoNotWaitForReset) {
 TEST_F(Shell, AValueOutOfRangeIsSaidAndNotSent) {
   enter("d_model", "9000");
   ui.frame(draw);
-  EXPECT_TRUE(ui.drew("model.d_model is 9000"));
-  ui.click_text("Apply", draw);
-  ui.click_text("Reset", draw);
-  EXPECT_TRUE(scope.commands.empty());
+  EXPECT_TRUE(ui.drew("was not applied. Allowed: 8 to 8192. In effect: 128"));
+  EXPECT_EQ(scope.edited, scope.run.config);
+}
+
+TEST_F(Shell, ATypedNumberTakesEffectWhenTypingEnds) {
+  scope.layout.density = Density::everything;
+  const std::int64_t steps = scope.run.config.training.steps;
+  const auto begin_typing = [&] {
+    show_field(scope, "training.steps");
+    ui.frames(3, draw);
+    scope.commands.clear();
+  };
+  begin_typing();
+  ui.type("1", draw);  // the beginning of 100
+  EXPECT_TRUE(ui.drew("Enter applies it. In effect: " + std::to_string(steps)));
+  EXPECT_EQ(scope.edited.training.steps, steps);
+  EXPECT_TRUE(posted<Adjust>(scope).empty());
+  ui.type("00", draw);
+  ui.click({640, 300}, draw);  // leaving the field is as good as Enter
+  EXPECT_EQ(scope.edited.training.steps, 100);
+  EXPECT_EQ(posted<Adjust>(scope).size(), 1U);
+  begin_typing();
+  ui.type("5", draw);
+  ui.key(Key::escape, draw);
+  EXPECT_EQ(scope.edited.training.steps, 100);
+  EXPECT_TRUE(posted<Adjust>(scope).empty());
+}
+
+TEST_F(Shell, ADecimalCommaIsAPoint) {
+  scope.layout.density = Density::everything;
+  scope.edited.training.schedule = scope.run.config.training.schedule = "constant";
+  const auto type_rate = [&](const char* text) {
+    show_field(scope, "training.learning_rate");
+    ui.frames(3, draw);
+    scope.commands.clear();
+    ui.type(text, draw);
+    EXPECT_TRUE(posted<Adjust>(scope).empty()) << "half-typed";
+    ui.key(Key::enter, draw);
+  };
+  type_rate("0,002");
+  EXPECT_EQ(scope.edited.training.learning_rate, 0.002);
+  EXPECT_EQ(posted<Adjust>(scope).size(), 1U);
+  for (const char* refused : {"20", "0,,1", "x", "1,000,000", "nan"}) {
+    type_rate(refused);
+    EXPECT_EQ(scope.edited.training.learning_rate, 0.002) << refused;
+    EXPECT_TRUE(posted<Adjust>(scope).empty());
+    EXPECT_TRUE(ui.drew("was not applied. Allowed: 1e-06 to 10. In effect: 0.002")) << refused;
+  }
 }
 
 TEST_F(Shell, ComplaintsNameTheField) {

@@ -1,4 +1,7 @@
 // One update after another: what the losses depend on, and what they do not.
+#include <sched.h>
+
+#include <cstdlib>
 #include <ATen/record_function.h>
 #include <gmock/gmock.h>
 #include <torch/torch.h>
@@ -10,6 +13,7 @@
 #include <set>
 #include <vector>
 
+#include "engine/device.h"
 #include "config/schedule.h"
 #include "inspect/evaluation/evaluation.h"
 #include "losses.h"
@@ -346,6 +350,24 @@ TEST(Training, LiveFieldsTakeEffectAndOthersDoNot) {
   EXPECT_DOUBLE_EQ(learning_rate_at(engine.config().training, 16, 2), rate);
   EXPECT_EQ(point[metric("learning_rate")].value(), static_cast<double>(static_cast<float>(rate)));
   EXPECT_EQ(engine.config().training.batch_size, 8);
+}
+
+TEST(Threads, AreThoseThatThisProcessMayUse) {
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(before), &before), 0);
+  const char* const variable = std::getenv("OMP_NUM_THREADS");
+  const std::string saved = variable ? variable : "";
+  ::setenv("OMP_NUM_THREADS", "1000", 1);
+  EXPECT_LE(usable_cores(), CPU_COUNT(&before));
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  EXPECT_EQ(usable_cores(), 1);
+  ::sched_setaffinity(0, sizeof(before), &before);
+  ::setenv("OMP_NUM_THREADS", "1", 1);
+  EXPECT_EQ(usable_cores(), 1);
+  variable ? ::setenv("OMP_NUM_THREADS", saved.c_str(), 1) : ::unsetenv("OMP_NUM_THREADS");
 }
 
 TEST(Training, ALossThatIsNotFiniteStopsBeforeTheUpdate) {

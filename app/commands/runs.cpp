@@ -53,7 +53,9 @@ std::vector<ListedRun> runs_in(const fs::path& folder) {
     run.name = fs::relative(entry->path(), folder).string();
     try {
       run.config = load_config(RunFolder{entry->path()}.config());
-      take_scores(run, load_metrics(RunFolder{entry->path()}.metrics()));
+      std::vector<std::string> unusable;
+      take_scores(run, load_metrics(RunFolder{entry->path()}.metrics(), &unusable));
+      if (!unusable.empty()) say("{}: {} lines were left out, the first: {}", run.name, unusable.size(), unusable[0]);
       runs.push_back(std::move(run));
     } catch (const std::runtime_error& error) {
       say("{} was skipped: {}", run.name, error.what());
@@ -96,7 +98,7 @@ void print_json(const std::vector<ListedRun>& runs, const std::vector<std::strin
                     {"validation_nll", number_or_null(run.validation)},
                     {"lowest_validation_nll", number_or_null(run.lowest_validation)}});
   }
-  fmt::print("{}\n", list.dump());
+  fmt::print("{}\n", list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void print_table(const std::vector<ListedRun>& runs, const std::vector<std::string_view>& keys) {

@@ -7,6 +7,7 @@
 #include "commands/interventions_text.h"
 #include "compute/opening.h"
 #include "commands/say.h"
+#include "compute/unknown_tokens.h"
 #include "common/matrix_text.h"
 #include "config/inspection_size.h"
 #include "engine/torch_engine.h"
@@ -22,12 +23,14 @@ nlohmann::json outcome_json(const Snapshot& snapshot) {
           {"gold", gold_json(snapshot.gold)}};
 }
 
-nlohmann::json attention_json(const Snapshot& snapshot, std::int64_t step) {
+nlohmann::json attention_json(const Snapshot& snapshot, std::int64_t step, std::int64_t unknown) {
   nlohmann::json json = {{"step", step},
                          {"source", tokens_json(snapshot.source)},
                          {"target_in", tokens_json(snapshot.target_in)},
                          {"target_out", tokens_json(snapshot.target_out)},
                          {"output", snapshot.output_text},
+                         {"truncated", snapshot.truncated},
+                         {"unknown_tokens", unknown},
                          {"encoder", maps_json(snapshot.encoder)},
                          {"decoder", maps_json(snapshot.decoder)},
                          {"cross", maps_json(snapshot.cross)}};
@@ -59,12 +62,21 @@ int attend(const AttendOptions& options) {
                  .interventions = interventions},
                 [&](Snapshot latest) { snapshot = std::move(latest); }, {});
   check_in_context(interventions, snapshot, engine.tokenizer());
+  std::vector<Token> read = snapshot.source;  // without its end token
+  if (model.is_language_model())
+    read.assign(snapshot.target_in.begin(), snapshot.target_in.begin() + snapshot.first_output() + 1);
+  else
+    read.pop_back();
   if (snapshot.truncated)
-    say("the sentence was truncated to the model's {} tokens", longest_inspection(engine.config().model));
+    say("longer than the model's context of {} tokens: only its {} {} tokens are used", longest_inspection(model),
+        model.is_language_model() ? "last" : "first", read.size());
+  UnknownTokens unknown(engine.tokenizer());
+  unknown.add(options.source, read);
+  unknown.warn();
   if (csv) {
     fmt::print("{}", map_csv(snapshot, place));
   } else {
-    fmt::print("{}\n", json_line(attention_json(snapshot, engine.steps_done())));
+    fmt::print("{}\n", json_line(attention_json(snapshot, engine.steps_done(), unknown.count())));
   }
   return 0;
 }

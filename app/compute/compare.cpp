@@ -11,6 +11,7 @@
 
 #include "analysis/model_comparison.h"
 #include "compute/attention_json.h"
+#include "compute/opening.h"
 #include "commands/commands.h"
 #include "commands/progress.h"
 #include "commands/say.h"
@@ -40,6 +41,7 @@ OpenedRun opened(const std::string& folder, std::unique_ptr<TorchEngine> engine)
   OpenedRun side{folder, std::move(engine), {}, {}};
   side.run = side.engine->open_run(folder, {});
   for (const std::string& warning : side.run.warnings) say("{}: {}", folder, warning);
+  check_finite(*side.engine, folder);
   return side;
 }
 

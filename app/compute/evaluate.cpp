@@ -9,6 +9,7 @@
 #include "compute/opening.h"
 #include "commands/progress.h"
 #include "commands/say.h"
+#include "compute/unknown_tokens.h"
 #include "common/spread.h"
 #include "engine/torch_engine.h"
 #include "files/storage/run_folder.h"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::size_t shown_heads = 3;
 
-// Removes duplicate parts: a tiny file has only one, and a text's last two may be identical.
+// Removes duplicate parts: a text's last two may be identical.
 template <typename Part>
 std::vector<const Part*> chosen_parts(const std::string& split, const Part& train, const Part& validation,
                                       const Part& test) {
@@ -44,12 +45,20 @@ std::string chosen_text(const Text& text, const std::string& split) {
   return chosen;
 }
 
+void check_loss(double nll) {
+  if (std::isfinite(nll)) return;
+  throw std::runtime_error(fmt::format(
+      "the loss is {}: on this corpus some activations overflow. attnscope tensors --text LINE shows in which tensor",
+      nll));
+}
+
 double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-nlohmann::json to_json(const Evaluation& e, const Confusion& confusion) {
+nlohmann::json to_json(const Evaluation& e, const Confusion& confusion, std::int64_t unknown) {
   nlohmann::json json = {{"texts", e.pairs},
+                         {"unknown_tokens", unknown},
                          {"too_long", e.too_long},
                          {"unknown_label", e.unknown_label},
                          {"nll", e.nll.per_token()},
@@ -79,8 +88,9 @@ void print(const Evaluation& e, const Confusion& confusion) {
                100 * confusion.recall(i), 100 * confusion.precision(i), confusion.of_class(i));
 }
 
-nlohmann::json to_json(const Evaluation& e, const std::vector<AntecedentScore>& antecedents) {
-  nlohmann::json json = {{"pairs", e.pairs},         {"too_long", e.too_long},
+nlohmann::json to_json(const Evaluation& e, const std::vector<AntecedentScore>& antecedents, std::int64_t unknown) {
+  nlohmann::json json = {{"unknown_tokens", unknown},
+                         {"pairs", e.pairs},         {"too_long", e.too_long},
                          {"nll", e.nll.per_token()}, {"perplexity", std::exp(e.nll.per_token())},
                          {"bleu", e.bleu},           {"exact_match", share(e.exact, e.pairs)}};
   for (const LengthScore& score : e.by_length) {
@@ -131,16 +141,24 @@ void print_pairs(TorchEngine& engine, const std::vector<Pair>& pairs, const Eval
                  ProgressLine& line) {
   const Evaluation result = evaluate_pairs(engine.model(), engine.tokenizer(), pairs, options.beam,
                                            [&](double fraction) { line.show("Translating", fraction); });
+  check_loss(result.nll.per_token());
+  UnknownTokens unknown(engine.tokenizer());
+  const bool labelled = engine.config().model.is_classifier();
+  for (const Pair& pair : pairs) {
+    unknown.add(pair.source, Side::source);
+    if (!labelled) unknown.add(pair.target, Side::target);
+  }
+  unknown.warn();
   const auto antecedents = score_antecedents(engine.model(), engine.tokenizer(), pairs, [&](double fraction) {
     line.show("Finding heads that attend to antecedents", fraction);
   });
   line.clear();
   if (!result.confusion.labels.empty()) {
-    if (options.json) return fmt::print("{}\n", to_json(result, result.confusion).dump());
+    if (options.json) return fmt::print("{}\n", to_json(result, result.confusion, unknown.count()).dump());
     return print(result, result.confusion);
   }
   if (options.json) {
-    fmt::print("{}\n", to_json(result, antecedents).dump());
+    fmt::print("{}\n", to_json(result, antecedents, unknown.count()).dump());
   } else {
     print(result, antecedents);
   }
@@ -150,8 +168,13 @@ void print_text(TorchEngine& engine, const std::string& text, const EvaluateOpti
   const TextEvaluation e = evaluate_text(engine.model(), engine.tokenizer(), text,
                                          [&](double fraction) { line.show("Evaluating the text", fraction); });
   line.clear();
+  check_loss(e.nll.per_token());
+  UnknownTokens unknown(engine.tokenizer());
+  for (const std::string& read : lines_of(text)) unknown.add(read, Side::source);
+  unknown.warn();
   if (options.json) {
     const nlohmann::json json = {{"characters", e.characters},
+                                 {"unknown_tokens", unknown.count()},
                                  {"tokens", e.nll.tokens},
                                  {"nll", e.nll.per_token()},
                                  {"perplexity", std::exp(e.nll.per_token())},
@@ -210,6 +233,9 @@ int evaluate(const EvaluateOptions& options) {
                           : fmt::format("the run's corpus, {}, could not be read: pass one with --corpus", own));
   }
   const std::string split = split_of(*corpus, engine, options);
+  if (chosen_pairs(*corpus, split, 1).empty() && chosen_text(corpus->text, split).empty())
+    throw CorpusError(fmt::format("{}: too small to hold out a {} part. --split all evaluates what was trained on",
+                                  corpus->name, split));
   if (engine.config().model.is_language_model()) {
     if (options.beam > 1 || options.limit > 0)
       say("a language model is evaluated on running text, not on pairs: --beam and --limit have no effect");

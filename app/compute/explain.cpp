@@ -317,7 +317,7 @@ int explain(const ExplainOptions& options) {
     print_explanation(options);
   } catch (const NoDifference& found) {
     if (options.json) {
-      fmt::print("{}\n", nlohmann::json{{"circuit", {{"problem", found.what()}}}}.dump());
+      fmt::print("{}\n", json_line({{"circuit", {{"problem", found.what()}}}}));
     } else {
       fmt::print("{}\n", found.what());
     }

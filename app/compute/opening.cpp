@@ -1,30 +1,44 @@
 #include "compute/opening.h"
 
+#include <fmt/format.h>
+
+#include <stdexcept>
 #include <utility>
 
 #include "commands/say.h"
+#include "model/activations.h"
 
 namespace attnscope {
 namespace {
 
-RunOpened warned(RunOpened opened) {
+RunOpened checked(TorchEngine& engine, const std::string& path, RunOpened opened) {
   for (const std::string& warning : opened.warnings) say("{}", warning);
+  check_finite(engine, path);
   return opened;
 }
 
 }  // namespace
 
-RunOpened open_model(Engine& engine, const std::string& path, std::optional<std::int64_t> step) {
-  RunOpened opened = engine.open_model(path);
-  if (step) engine.use_step(opened, *step);
-  return warned(std::move(opened));
+void check_finite(TorchEngine& engine, const std::string& path) {
+  const std::string found = overflowing(engine.model());
+  if (found.empty()) return;
+  throw std::runtime_error(
+      fmt::format("{}: {} is NaN or infinite at step {}, so nothing can be computed. Continue from an older run with a "
+                  "lower learning rate. attnscope tensors --run {} shows every tensor",
+                  path, found, engine.steps_done(), path));
 }
 
-RunOpened open_run(Engine& engine, const std::string& path, ProgressLine& line, std::optional<std::int64_t> step) {
+RunOpened open_model(TorchEngine& engine, const std::string& path, std::optional<std::int64_t> step) {
+  RunOpened opened = engine.open_model(path);
+  if (step) engine.use_step(opened, *step);
+  return checked(engine, path, std::move(opened));
+}
+
+RunOpened open_run(TorchEngine& engine, const std::string& path, ProgressLine& line, std::optional<std::int64_t> step) {
   RunOpened opened = engine.open_run(path, [&](const Progress& news) { line.show(news.what, news.fraction); });
   if (step) engine.use_step(opened, *step);
   line.clear();
-  return warned(std::move(opened));
+  return checked(engine, path, std::move(opened));
 }
 
 }  // namespace attnscope

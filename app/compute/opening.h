@@ -5,13 +5,19 @@
 #include <string>
 
 #include "commands/progress.h"
-#include "messages/engine.h"
+#include "engine/torch_engine.h"
 
 namespace attnscope {
 
 // Wrap the engine's functions of the same names; all commands report problems of opening (unreadable files, a missing
-// corpus) on stderr. `step`: as in OpenRun.
-RunOpened open_model(Engine& engine, const std::string& path, std::optional<std::int64_t> step = {});
-RunOpened open_run(Engine& engine, const std::string& path, ProgressLine& line, std::optional<std::int64_t> step = {});
+// corpus) on stderr, and refuse a model whose activations are not finite. `step`: as
+// in OpenRun.
+RunOpened open_model(TorchEngine& engine, const std::string& path, std::optional<std::int64_t> step = {});
+RunOpened open_run(TorchEngine& engine, const std::string& path, ProgressLine& line,
+                   std::optional<std::int64_t> step = {});
+
+// Throws std::runtime_error that names the first weight or activation of the open run that is NaN or infinite, and the
+// step.
+void check_finite(TorchEngine& engine, const std::string& path);
 
 }  // namespace attnscope

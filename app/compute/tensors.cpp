@@ -8,6 +8,7 @@
 #include "commands/commands.h"
 #include "compute/opening.h"
 #include "commands/progress.h"
+#include "commands/say.h"
 #include "engine/torch_engine.h"
 
 namespace attnscope {
@@ -58,7 +59,8 @@ void print_tensor(const TensorHistory& history, bool is_parameter) {
 int tensors(const TensorsOptions& options) {
   ProgressLine line;
   TorchEngine engine;
-  open_run(engine, options.run, line);
+  const RunOpened opened = engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
+  for (const std::string& warning : opened.warnings) say("{}", warning);
   const TensorsResult inspection =
       engine.tensors({options.text}, [&](double fraction) { line.show("Reading every tensor", fraction); });
   line.clear();
@@ -73,6 +75,7 @@ int tensors(const TensorsOptions& options) {
     for (const TensorHistory& history : inspection.activations)
       json["activations"].push_back(tensor_json(history, false));
     fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
+    check_finite(engine, options.run);
     return 0;
   }
   print_header("parameter", true);
@@ -92,6 +95,7 @@ int tensors(const TensorsOptions& options) {
   if (!inspection.activations.empty()) print_header("activation", false);
   for (const TensorHistory& history : inspection.activations) print_tensor(history, false);
   for (const std::string& finding : findings(inspection)) fmt::print("! {}\n", finding);
+  check_finite(engine, options.run);
   return 0;
 }
 

@@ -269,9 +269,22 @@ class TrainingLoop {
  private:
   using Clock = std::chrono::steady_clock;
 
+  static MetricPoint stepped(TorchEngine& engine) {
+    try {
+      return engine.train_step({});
+    } catch (const NotFinite& what) {
+      const auto saved = engine.last_saved();
+      throw std::runtime_error(
+          fmt::format("training stopped at step {}: {} is NaN or infinite. {}. A lower learning rate or "
+                      "training.clip_norm may prevent it",
+                      engine.steps_done() + 1, what.what(),
+                      saved ? fmt::format("{} still has step {}", saved->path, saved->step) : "Nothing was saved yet"));
+    }
+  }
+
   void update(const TrainedRun& run, ProgressLine& line) {
     TorchEngine& engine = *run.engine;
-    const MetricPoint point = engine.train_step({});
+    const MetricPoint point = stepped(engine);
     if (engine.has_ended() && engine.best_step()) {
       line.clear();
       tell("Training ends early: the validation loss is lowest at step {}", *engine.best_step());

@@ -9,9 +9,11 @@
 #include "commands/commands.h"
 #include "compute/opening.h"
 #include "commands/say.h"
+#include "compute/unknown_tokens.h"
 #include "common/utf8.h"
 #include "data/tokenizer/tokenizer.h"
 #include "engine/torch_engine.h"
+#include "inspect/probe/bounded_tokens.h"
 #include "inspect/probe/readings.h"
 #include "inspect/probe/tensors.h"
 #include "training/dataset.h"
@@ -29,9 +31,15 @@ class Writer {
     if (options.sample) sampler_.emplace(options.sampling);
   }
 
-  // The token ids of a line as the model's input. Empty if there is nothing to translate, or if the line cannot be
-  // tokenized, which is reported.
-  std::optional<std::vector<int>> read(const std::string& line, std::int64_t number) const {
+  struct Input {
+    std::vector<int> ids;
+    bool truncated = false;
+    std::int64_t unknown = 0;
+  };
+
+  // A line as the model's input. Empty if there is nothing to translate, or if the line cannot be tokenized, which is
+  // reported.
+  std::optional<Input> read(const std::string& line, std::int64_t number) {
     if (line.size() > longest_line) {
       say("line {}: longer than {} bytes, left empty", number, longest_line);
       return std::nullopt;
@@ -40,15 +48,23 @@ class Writer {
       say("line {}: byte {} is not UTF-8, left empty", number, *fault + 1);
       return std::nullopt;
     }
-    if (is_language_model()) return prompt_ids(engine_.tokenizer(), line);
-    if (line.find_first_not_of(" \t\r") == std::string::npos) return std::nullopt;
-    auto pair = encode_pair(engine_.tokenizer(), {line, ""}, max_length());
-    if (!pair) {
-      say("line {}: longer than the model's {} tokens, left empty", number, max_length());
-      return std::nullopt;
-    }
-    return std::move(pair->source);
+    const bool prompt = is_language_model();
+    if (!prompt && line.find_first_not_of(" \t") == std::string::npos) return std::nullopt;
+    Input input;
+    const std::vector<Token> read =
+        bounded_tokens(engine_.tokenizer(), line, Side::source, prompt ? prompt_room(max_length()) : max_length() - 1,
+                       prompt ? Keep::end : Keep::beginning, input.truncated);
+    for (const Token& token : read) input.ids.push_back(token.id);
+    if (!prompt) input.ids.push_back(engine_.tokenizer().special().end);
+    if (prompt && !input.truncated) input.ids = prompt_ids(engine_.tokenizer(), line);
+    input.unknown = unknown_.add(line, read);
+    if (input.truncated)
+      say("line {}: longer than the model's context of {} tokens: only its {} {} tokens are used", number, max_length(),
+          prompt ? "last" : "first", read.size());
+    return input;
   }
+
+  void warn() const { unknown_.warn(); }
 
   // `tree`, if not null, receives the beam's search tree; samples have none.
   std::vector<Hypothesis> write(const std::vector<int>& source, SearchTree* tree = nullptr) {
@@ -124,10 +140,11 @@ class Writer {
 
   TorchEngine& engine_;
   const TranslateOptions& options_;
+  UnknownTokens unknown_{engine_.tokenizer()};
   std::optional<Sampler> sampler_;  // shared by all lines, so that repeated lines give different samples
 };
 
-// Reads the next line of stdin, without a byte order mark; false at the end. Of an overlong line only the beginning is
+// Reads the next line of stdin, without a byte order mark and line end; false at the end. Of an overlong line only the beginning is
 // stored.
 bool next_line(std::string& line, std::int64_t number) {
   line.clear();
@@ -137,27 +154,29 @@ bool next_line(std::string& line, std::int64_t number) {
     if (line.size() <= longest_line) line += static_cast<char>(c);
   }
   if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+  if (line.ends_with('\r')) line.pop_back();
   return true;
 }
 
-void write_json(Writer& writer, const std::string& line, const std::optional<std::vector<int>>& source,
-                bool with_tree) {
+void write_json(Writer& writer, const std::string& line, const std::optional<Writer::Input>& input, bool with_tree) {
   nlohmann::json json = {{"source", line}, {"hypotheses", nlohmann::json::array()}};
-  if (source) {
+  if (input) {
+    json["truncated"] = input->truncated;
+    json["unknown_tokens"] = input->unknown;
     SearchTree tree;
-    for (const Hypothesis& hypothesis : writer.write(*source, &tree))
-      json["hypotheses"].push_back(writer.json(*source, hypothesis));
+    for (const Hypothesis& hypothesis : writer.write(input->ids, &tree))
+      json["hypotheses"].push_back(writer.json(input->ids, hypothesis));
     if (with_tree) json["tree"] = writer.json(tree);
   }
   fmt::print("{}\n", json_line(json));
 }
 
-void write_text(Writer& writer, std::int64_t number, const std::optional<std::vector<int>>& source, bool limited) {
-  if (!source) return fmt::print("\n");
-  const Hypothesis best = writer.write(*source).front();
+void write_text(Writer& writer, std::int64_t number, const std::optional<Writer::Input>& input, bool limited) {
+  if (!input) return fmt::print("\n");
+  const Hypothesis best = writer.write(input->ids).front();
   if (!best.finished && !limited && !writer.is_language_model())
     say("line {}: output truncated at {} tokens", number, best.ids.size());
-  fmt::print("{}\n", writer.text(*source, best));
+  fmt::print("{}\n", writer.text(input->ids, best));
 }
 
 }  // namespace
@@ -170,14 +189,15 @@ int translate(const TranslateOptions& options) {
   Writer writer(engine, options);
   std::string line;
   for (std::int64_t number = 1; next_line(line, number); ++number) {
-    const auto source = writer.read(line, number);
+    const auto input = writer.read(line, number);
     if (options.json) {
-      write_json(writer, line, source, options.tree);
+      write_json(writer, line, input, options.tree);
     } else {
-      write_text(writer, number, source, options.limit > 0);
+      write_text(writer, number, input, options.limit > 0);
     }
     std::fflush(stdout);
   }
+  writer.warn();
   return 0;
 }
 

@@ -122,12 +122,19 @@ ScriptFont taken_from(const Pattern& font, std::set<char32_t>& signs) {
 
 }  // namespace
 
-std::vector<ScriptFont> find_script_fonts(std::set<char32_t> signs) {
+const char* font_package(char32_t sign) {
+  const bool cjk = (sign >= 0x2E80 && sign <= 0x9FFF) || (sign >= 0xAC00 && sign <= 0xD7FF) ||
+                   (sign >= 0xF900 && sign <= 0xFAFF) || (sign >= 0xFF00 && sign <= 0xFFEF);
+  return cjk ? "fonts-noto-cjk" : "fonts-noto-core";
+}
+
+std::vector<ScriptFont> find_script_fonts(std::set<char32_t> signs, std::set<char32_t>* missing) {
   std::vector<ScriptFont> fonts;
   const FontConfig config(FcInitLoadConfigAndFonts());
   while (config && !signs.empty()) {
     const Pattern font = font_with(config.get(), *signs.begin());
     if (!font) {
+      if (missing) missing->insert(*signs.begin());
       signs.erase(signs.begin());
       continue;
     }

@@ -13,7 +13,10 @@ namespace attnscope {
 FontFiles find_fonts();
 
 // The fewest fonts that cover these glyphs; glyphs that no font has are omitted.
-std::vector<ScriptFont> find_script_fonts(std::set<char32_t> signs);
+std::vector<ScriptFont> find_script_fonts(std::set<char32_t> signs, std::set<char32_t>* missing = nullptr);
+
+// The Debian package with a font that has this character.
+const char* font_package(char32_t sign);
 
 // Only DejaVu: pictures must not depend on other installed fonts.
 FontFiles find_pinned_fonts();

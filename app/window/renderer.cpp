@@ -143,7 +143,7 @@ std::string Renderer::end_picture(const PictureOrder& order, const PictureArea& 
 }
 
 // Rebuilds fonts and style only if the scale or the theme changed.
-void Renderer::inspect_as_requested(const AppState& scope, float content_scale, ThemeName name) {
+void Renderer::inspect_as_requested(AppState& scope, float content_scale, ThemeName name) {
   const float scale = scope.layout.zoom * (scope.presentation ? presentation_scale(content_scale) : content_scale);
   const bool resized = !styled_ || scale != skin_.scale || scope.presentation != skin_.presentation;
   const bool new_glyphs = find_glyphs(scope);
@@ -157,12 +157,17 @@ void Renderer::inspect_as_requested(const AppState& scope, float content_scale, 
   styled_ = true;
 }
 
-// True if the text has glyphs that no loaded font has, and other system fonts provided them.
-bool Renderer::find_glyphs(const AppState& scope) {
+// True if the text has glyphs that no loaded font has, and other system fonts provided them. Names the package of a
+// missing font once.
+bool Renderer::find_glyphs(AppState& scope) {
   if (font_files_.ui.empty()) return false;  // Dear ImGui's own font is not a file to merge with
-  const std::set<char32_t> missing = signs_.new_in(scope);
-  if (missing.empty()) return false;
-  std::vector<ScriptFont> found = find_script_fonts(missing);
+  const std::set<char32_t> wanted = signs_.new_in(scope);
+  if (wanted.empty()) return false;
+  std::set<char32_t> missing;
+  std::vector<ScriptFont> found = find_script_fonts(wanted, &missing);
+  for (const char32_t sign : missing)
+    if (const char* package = font_package(sign); named_packages_.insert(package).second)
+      notify(scope, Severity::warning, missing_font_text(sign, package));
   for (ScriptFont& script : found) font_files_.scripts.push_back(std::move(script));
   return !found.empty();
 }

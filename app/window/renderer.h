@@ -2,6 +2,7 @@
 // target.
 #pragma once
 
+#include <set>
 #include <imgui.h>
 
 #include <functional>
@@ -35,9 +36,9 @@ class Renderer {
   void draw(AppState& scope, float content_scale, const std::function<void()>& begin);
 
  private:
-  void inspect_as_requested(const AppState& scope, float content_scale,
+  void inspect_as_requested(AppState& scope, float content_scale,
                             ThemeName name);  // light for handouts, which are printed
-  bool find_glyphs(const AppState& scope);
+  bool find_glyphs(AppState& scope);
   void make_fonts();
   void free_uploaded_fonts();
   void draw_changes(ImDrawData& data, bool whole);
@@ -50,6 +51,7 @@ class Renderer {
   std::unique_ptr<ImGuiContext, ContextDeleter> context_;
   FontFiles font_files_;
   Glyphs signs_;
+  std::set<std::string> named_packages_;  // of missing fonts
   Skin skin_;
   PictureRecorder recorder_;
   std::unique_ptr<GlTextures> textures_;

@@ -14,10 +14,12 @@ std::vector<double> centred_ranks(std::span<const double> values) {
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
   std::vector<double> ranks(values.size());
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin + 1;  // NaN does not equal itself
     while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
     const double rank = (static_cast<double>(begin + end) - static_cast<double>(values.size())) / 2;
     for (std::size_t i = begin; i < end; ++i) ranks[order[i]] = rank;
+    begin = end;
   }
   return ranks;
 }

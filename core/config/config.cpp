@@ -14,7 +14,8 @@
 namespace attnscope {
 namespace {
 
-constexpr int config_version = 3;
+constexpr int config_version = 4;
+constexpr int version_without_normalize = 3;  // texts were read as they were: corpus.normalize is off
 
 bool counts_tokens(const Config& config) {
   return config.tokenizer.type != "char";
@@ -122,6 +123,9 @@ const std::vector<ConfigField>& field_table() {
        "Text between source and target on each line of a file of pairs; empty: a tab", has_encoder},
       {ATTNSCOPE_FIELD(corpus.lowercase), "Lowercase", yes_or_no,
        "Convert the text of a file to lowercase, source and target; built-in corpora are not changed"},
+      {ATTNSCOPE_FIELD(corpus.normalize), "Normalize text", yes_or_no,
+       "Read a file's text, and what is typed, in the composed Unicode form (NFC: é is one character), and every kind "
+       "of space as a plain one; built-in corpora are not changed"},
       {ATTNSCOPE_FIELD(corpus.held_out), "Held-out split (%)", range(0.1, 40, "%"),
        "Share of the pairs in a file reserved for validation; the same share is reserved for the test", has_encoder},
       {ATTNSCOPE_FIELD(tokenizer.type), "Type", one_of({"bpe", "unigram", "char"}),
@@ -317,7 +321,7 @@ const std::vector<ConfigField>& field_table() {
        "Seed of initial weights, batch order and dropout; the same seed gives the same losses on a CPU"},
       {ATTNSCOPE_FIELD(training.device), "Device", one_of({"auto", "cpu", "cuda"}),
        "Device that computes the model; auto uses CUDA if available"},
-      {ATTNSCOPE_FIELD(training.threads), "CPU threads", range(0, 256), "Number of CPU threads; 0: all cores", always,
+      {ATTNSCOPE_FIELD(training.threads), "CPU threads", range(0, 256), "Number of CPU threads; 0: all cores that this process may use", always,
        live},
   };
   return fields;
@@ -515,9 +519,12 @@ nlohmann::json to_json(const Config& config) {
 Config config_from_json(const nlohmann::json& json) {
   if (!json.is_object()) throw ConfigError("a configuration must be a JSON object");
   const nlohmann::json version = json.value("version", nlohmann::json());
-  if (version != config_version)
-    throw ConfigError(fmt::format("version is {}, allowed: {}", version.dump(), config_version));
+  if (version != config_version && version != version_without_normalize) {
+    throw ConfigError(
+        fmt::format("version is {}, allowed: {}, {}", version.dump(), version_without_normalize, config_version));
+  }
   Config config;
+  config.corpus.normalize = version == config_version;
   for (const auto& [section_name, fields] : json.items()) {
     if (section_name == "version") continue;
     if (!is_section(section_name)) throw ConfigError(fmt::format("there is no section \"{}\"", section_name));

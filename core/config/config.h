@@ -20,6 +20,7 @@ struct CorpusConfig {
   std::int64_t seed = 1;                  // generation and split
   std::string separator = {};             // between source and target in a line of a pairs file; empty: a tab
   bool lowercase = false;                 // a file's text is lowercased
+  bool normalize = true;                  // a file's and typed text is read as NFC, every kind of space as a space
   double held_out = 5;  // percent of a pairs file's sources for validation, and as many again for testing
   bool operator==(const CorpusConfig&) const = default;
 };
@@ -141,7 +142,7 @@ struct TrainingConfig {
   std::int64_t kept_checkpoints = 0;        // number of older checkpoints retained in the run's folder, for averaging
   std::int64_t seed = 1;                    // weights, batch order and dropout
   std::string device = "auto";              // "auto", "cpu" or "cuda"
-  std::int64_t threads = 0;                 // CPU threads; 0: all cores (one is left for the window under software GL)
+  std::int64_t threads = 0;                 // CPU threads; 0: all cores that this process may use
   bool operator==(const TrainingConfig&) const = default;
 };
 
@@ -199,10 +200,11 @@ bool is_used(const Config& config, const ConfigField& field);
 // Throws ConfigError at the first value out of range, and if d_model is odd or not divisible by num_heads.
 void check(const Config& config);
 
-// {"version":3,"corpus":{…},"tokenizer":{…},"model":{…},"training":{…}}
+// {"version":4,"corpus":{…},"tokenizer":{…},"model":{…},"training":{…}}
 nlohmann::json to_json(const Config& config);
 
 // Absent fields get their defaults; throws on unknown fields, wrong types, values out of range and unknown versions.
+// Version 3 is read with corpus.normalize off.
 Config config_from_json(const nlohmann::json& json);
 
 // Returns `base` with every live field taken from `edited`.

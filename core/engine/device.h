@@ -16,6 +16,9 @@ torch::Device resolve_device(const std::string& name);
 // Sets how many processes train together on this machine; if training.threads is 0, each uses its share of the cores.
 void share_cores(int processes);
 
+// The cores that this process may use: CPU affinity, the quota of its cgroup, and OMP_NUM_THREADS limit them.
+std::int64_t usable_cores();
+
 // Sets the size of the thread pool. LibTorch itself computes on one thread: the pool distributes whole parts of a
 // batch.
 void set_threads(const TrainingConfig& training);

@@ -10,6 +10,7 @@
 #include "analysis/tsne.h"
 #include "common/free_memory.h"
 #include "common/mark.h"
+#include "common/other_formats.h"
 #include "config/fine_tuning.h"
 #include "config/schedule.h"
 #include "data/corpus/examples.h"
@@ -106,7 +107,11 @@ Tokenizer read_tokenizer(const std::filesystem::path& folder, const Config& conf
   TokenizerFiles files;
   for (const TokenizerFile& file : tokenizer_files(config.tokenizer.family)) {
     const std::filesystem::path path = folder / file.name;
-    if (file.needed || std::filesystem::exists(path)) files.emplace(file.name, read_file(path, largest_tokenizer));
+    if (!file.needed && !std::filesystem::exists(path)) continue;
+    std::string bytes = read_file(path, largest_tokenizer);
+    if (const std::string other = other_format(bytes.substr(0, 64), path.string()); !other.empty())
+      throw TokenizerError(fmt::format("{} is {}", file.name, other));
+    files.emplace(file.name, std::move(bytes));
   }
   return make_tokenizer(config.tokenizer.family, std::move(files), config.model.special(), config.tokenizer.vocab_size);
 }
@@ -184,8 +189,8 @@ RunOpened TorchEngine::go_on_with(const std::string& path, const ProgressCallbac
   const RunFolder folder = other ? other->folder() : home_->held.folder();
   Run run = read_model(path);
   read_corpus_of(run, progress);
+  for (const auto file : std::exchange(run.unreadable, {})) set_aside((folder.*file)());
   save_metrics(folder.metrics(), run.metrics.from());  // drops the points after the weights' step
-  if (std::exchange(run.history_unreadable, false)) set_aside(folder.history());
   LockedRun held = other ? *std::move(other) : std::move(home_->held);
   RunOpened opened = replace(std::move(run));
   if (!opened.autosaved) opened.saved_to = path;
@@ -195,7 +200,8 @@ RunOpened TorchEngine::go_on_with(const std::string& path, const ProgressCallbac
   return opened;
 }
 
-TorchEngine::Run TorchEngine::read_model(const std::string& path) const {
+TorchEngine::Run TorchEngine::read_model(const std::string& named) const {
+  const std::string path = model_folder(named).string();
   if (is_checkpoint(path)) return read_checkpoint(path);
   check_is_run(path);
   Run run;
@@ -214,15 +220,7 @@ TorchEngine::Run TorchEngine::read_model(const std::string& path) const {
   run.watched->step = load_weights(run.folder->model(), *run.watched->model);
   run.embeddings.find_in(*run.folder, run.step());
   run.recorded.find_in(*run.folder, run.step());
-  std::vector<MetricPoint> points = load_metrics(run.folder->metrics());
-  std::erase_if(points, [&](const MetricPoint& point) { return point.step > run.step(); });
-  run.metrics = MetricLog(points);
-  for (const MetricPoint& point : points) {
-    const std::optional<double> loss = point[metric("validation_nll")];
-    if (!loss) continue;
-    run.validations_since_best = *loss < run.best_loss ? 0 : run.validations_since_best + 1;
-    run.best_loss = std::fmin(run.best_loss, *loss);
-  }
+  load_points(run);
   load_pinned(run);
   run.record = load_corpus_record(run.folder->corpus());
   return run;
@@ -251,6 +249,7 @@ TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path) const {
   run.name = folder.filename().string();
   run.config = plan.config;
   run.config.tokenizer.path = run.config.model.from = folder.string();
+  run.config.corpus.normalize = false;  // its tokenizer was trained on other text
   try {
     const CheckpointTensors tensors(folder);
     run.tokenizer.emplace(read_tokenizer(folder, run.config));
@@ -267,6 +266,26 @@ TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path) const {
   return run;
 }
 
+// Damaged lines must not prevent opening a run either.
+void TorchEngine::load_points(Run& run) const {
+  std::vector<std::string> unusable;
+  std::vector<MetricPoint> points = load_metrics(run.folder->metrics(), &unusable);
+  std::erase_if(points, [&](const MetricPoint& point) { return point.step > run.step(); });
+  run.metrics = MetricLog(points);
+  for (const MetricPoint& point : points) {
+    const std::optional<double> loss = point[metric("validation_nll")];
+    if (!loss || !std::isfinite(*loss)) continue;
+    run.validations_since_best = *loss < run.best_loss ? 0 : run.validations_since_best + 1;
+    run.best_loss = std::fmin(run.best_loss, *loss);
+  }
+  if (unusable.empty()) return;
+  run.unreadable.push_back(&RunFolder::metrics);
+  run.warnings.push_back(fmt::format(
+      mark("{} lines of metrics were left out of the curves; weights and other lines are complete. The file will be "
+           "renamed when the run is saved. The first: {}"),
+      unusable.size(), unusable.front()));
+}
+
 // Damaged recorded pictures must not prevent opening a run: it opens without them, with a warning.
 void TorchEngine::load_pinned(Run& run) const {
   if (!std::filesystem::exists(run.folder->history())) return;
@@ -274,7 +293,7 @@ void TorchEngine::load_pinned(Run& run) const {
     run.pinned = load_history(run.folder->history(), run.config.model, *runs_ + 1);
     run.pinned.truncate(run.step());
   } catch (const std::runtime_error& error) {
-    run.history_unreadable = true;
+    run.unreadable.push_back(&RunFolder::history);
     run.warnings.push_back(fmt::format(
         mark("The pinned sentences could not be read, so the run was opened without them. Their file will be "
              "renamed when the run is saved: {}"),
@@ -333,7 +352,9 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
     run.dataset = run_.dataset;
   } else {
     run.dataset =
-        encode_corpus(*run.corpus, *run.tokenizer, config.model, [&] { report(mark("Tokenizing the corpus")); });
+        encode_corpus(*run.corpus, *run.tokenizer, config.model, [&](double fraction) {
+      if (progress) progress({mark("Tokenizing the corpus"), fraction});
+    });
     if (run.dataset->too_long > 0) {
       run.warnings.push_back(fmt::format(mark("{} pairs skipped: one side is longer than model.max_length, {} tokens"),
                                          run.dataset->too_long, config.model.max_length));
@@ -374,6 +395,7 @@ std::shared_ptr<const Corpus> TorchEngine::corpus_for(const Config& config, cons
 
 // Nothing may throw after run_ has been replaced.
 RunOpened TorchEngine::replace(Run run) {
+  run.tokenizer->normalize_text(run.config.corpus.normalize);
   RunOpened opened;
   opened.name = run.name;
   if (run.folder) {
@@ -420,7 +442,9 @@ const Corpus& TorchEngine::corpus_of_run() const {
 }
 
 std::shared_ptr<const Dataset> TorchEngine::dataset(const YieldCallback& yield) {
-  if (!run_.dataset) run_.dataset = encode_corpus(corpus_of_run(), *run_.tokenizer, run_.config.model, yield);
+  if (!run_.dataset) run_.dataset = encode_corpus(corpus_of_run(), *run_.tokenizer, run_.config.model, [&](double) {
+    if (yield) yield();
+  });
   return run_.dataset;
 }
 
@@ -504,7 +528,8 @@ void TorchEngine::save_run(LockedRun held) {
   check_is_no_checkpoint(folder.path);
   if (!is_run(folder.path)) check_free_for_run(folder.path);
   const bool where_it_was = run_.folder && same_folder(run_.folder->path, folder.path);
-  if (where_it_was && std::exchange(run_.history_unreadable, false)) set_aside(folder.history());
+  if (where_it_was)
+    for (const auto file : std::exchange(run_.unreadable, {})) set_aside((folder.*file)());
   Checkpoint checkpoint(held);
   // Weights of another run, or of steps after the current one, do not belong to this run.
   checkpoint.prune_kept_weights(where_it_was ? run_.step() : 0, std::numeric_limits<std::int64_t>::max());

@@ -127,7 +127,8 @@ class TorchEngine final : public Engine {
     std::optional<RunFolder> folder;          // where it was opened from, for the optimizer's state
     MetricLog metrics;
     History pinned;
-    bool history_unreadable = false;  // the unreadable history in `folder` is set aside before it is replaced
+    // Files in `folder` with contents that could not be read; they are renamed before they are replaced.
+    std::vector<std::filesystem::path (RunFolder::*)() const> unreadable;
     std::vector<std::string> warnings;
     RecordedParameters embeddings{std::size_t{128} << 20, 100};  // for an animation of some seconds
     RecordedParameters recorded;                                 // all weights, at steps that have frames
@@ -165,9 +166,10 @@ class TorchEngine final : public Engine {
   bool has_corpus_of(const Config& config) const;
   // The current run's corpus, or a newly read one if `config` names another.
   std::shared_ptr<const Corpus> corpus_for(const Config& config, const ProgressCallback& progress) const;
+  void load_points(Run& run) const;
   void load_pinned(Run& run) const;
   void read_corpus_of(Run& run, const ProgressCallback& progress) const;
-  Run read_model(const std::string& path) const;       // everything of a run except its corpus
+  Run read_model(const std::string& named) const;      // everything of a run except its corpus
   Run read_checkpoint(const std::string& path) const;  // another program's checkpoint
   bool is_autosave(const std::filesystem::path& folder) const { return autosaves_ && autosaves_->contains(folder); }
   RunOpened replace(Run run);

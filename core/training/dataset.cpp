@@ -13,7 +13,7 @@ constexpr std::int64_t lines_per_yield = 256;
 constexpr std::size_t most_labels = 1000;
 
 std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Tokenizer& tokenizer,
-                                      std::int64_t max_length, Dataset& dataset, const YieldCallback& yield) {
+                                      std::int64_t max_length, Dataset& dataset, const FractionCallback& progress) {
   std::vector<EncodedPair> encoded;
   encoded.reserve(pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -22,16 +22,18 @@ std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Toke
     } else {
       ++(has_unknown_label(tokenizer, pairs[i]) ? dataset.unknown_label : dataset.too_long);
     }
-    if (yield && i % pairs_per_yield == 0) yield();
+    if (progress && i % pairs_per_yield == 0) progress(static_cast<double>(i) / static_cast<double>(pairs.size()));
   }
   return encoded;
 }
 
 std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenizer& tokenizer, std::int64_t max_length,
-                                            const YieldCallback& yield) {
+                                            const FractionCallback& progress) {
   auto dataset = std::make_shared<Dataset>();
-  dataset->train = encode_pairs(corpus.train, tokenizer, max_length, *dataset, yield);
-  dataset->validation = encode_pairs(corpus.validation, tokenizer, max_length, *dataset, yield);
+  dataset->train = encode_pairs(corpus.train, tokenizer, max_length, *dataset, progress);
+  dataset->validation = encode_pairs(corpus.validation, tokenizer, max_length, *dataset, [&](double) {
+    if (progress) progress(1);
+  });
   if (dataset->train.empty()) {
     throw CorpusError(
         fmt::format("{}: no pair has at most {} tokens; increase model.max_length", corpus.name, max_length));
@@ -40,7 +42,16 @@ std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenize
 }
 
 std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer& tokenizer,
-                                           const YieldCallback& yield) {
+                                           const FractionCallback& progress) {
+  // About as many calls as lines or passages.
+  const double calls =
+      1 + (tokenizer.special().ends_lines
+               ? static_cast<double>(std::ranges::count(corpus.text.train, '\n')) / lines_per_yield
+               : static_cast<double>(passages(corpus.text.train).size()));
+  double done = 0;
+  const YieldCallback yield = [&] {
+    if (progress) progress(std::min(1.0, done++ / calls));
+  };
   auto dataset = std::make_shared<Dataset>();
   dataset->train_stream = encode_text(tokenizer, corpus.text.train, yield).stream;
   dataset->validation_stream = encode_text(tokenizer, corpus.text.validation, yield).stream;
@@ -115,9 +126,9 @@ std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config,
 }
 
 std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model,
-                                             const YieldCallback& yield) {
-  return model.is_language_model() ? encode_text(corpus, tokenizer, yield)
-                                   : encode_pairs(corpus, tokenizer, model.max_length, yield);
+                                             const FractionCallback& progress) {
+  return model.is_language_model() ? encode_text(corpus, tokenizer, progress)
+                                   : encode_pairs(corpus, tokenizer, model.max_length, progress);
 }
 
 std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length) {

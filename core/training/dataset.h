@@ -39,9 +39,9 @@ std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config,
 // The distinct targets of the training part, sorted by bytes. Throws CorpusError if there are too many to be labels.
 std::vector<std::string> labels_of(const Corpus& corpus);
 
-// Throws CorpusError if no training data is left.
+// Throws CorpusError if no training data is left. `progress` may throw to cancel.
 std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model,
-                                             const YieldCallback& yield);
+                                             const FractionCallback& progress);
 
 // True if the tokenizer has labels and the pair's target is none of them.
 bool has_unknown_label(const Tokenizer& tokenizer, const Pair& pair);

@@ -13,6 +13,7 @@
 #include "common/free_memory.h"
 #include "config/schedule.h"
 #include "messages/metrics.h"
+#include "model/activations.h"
 #include "model/kernels/async_readback.h"
 #include "model/kernels/backend.h"
 #include "model/kernels/dropout.h"
@@ -53,12 +54,16 @@ class TimedYield {
 };
 
 // Weights are checked before values computed from them.
-std::string what_is_not_finite(const SequenceModel& model) {
+std::string what_is_not_finite(SequenceModel& model, const Batch& batch) {
   const auto is_broken = [](const torch::Tensor& tensor) {
     return tensor.defined() && !torch::isfinite(tensor).all().item<bool>();
   };
   for (const auto& item : model.named_parameters())
     if (is_broken(item.value())) return "the weight " + item.key();
+  model.eval();
+  const std::string activation = overflowing(model, batch.source, batch.target_in);
+  model.train();
+  if (!activation.empty()) return activation;
   for (const auto& item : model.named_parameters())
     if (is_broken(item.value().grad())) return "the gradient of " + item.key();
   return "the loss";
@@ -178,12 +183,16 @@ double Trainer::average_over_ranks(Computed& computed) {
   return optimizer_.gather_gradients();  // the sharing modules' gradients are already added, and 0
 }
 
+std::string Trainer::what_is_not_finite() {
+  return attnscope::what_is_not_finite(*models_.front(), next_batches().front().front());
+}
+
 Trainer::Updated Trainer::update(double learning_rate, double weight_decay, const YieldCallback& yield) {
   Computed computed = compute_gradients(yield);
   double gradient_norm = optimizer_.gather_gradients();
   if (ranks_) gradient_norm = average_over_ranks(computed);
   const double loss = computed.loss.item<double>();
-  if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) throw NotFinite(what_is_not_finite(*models_.front()));
+  if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) throw NotFinite(what_is_not_finite());
   const double clip_norm = config_.training.clip_norm;
   const bool clips = clip_norm > 0 && gradient_norm > clip_norm;
   optimizer_.update(learning_rate, weight_decay, clips ? clip_norm / gradient_norm : 1);
@@ -210,7 +219,7 @@ Trainer::Updated Trainer::update_unread(double learning_rate, double weight_deca
   optimizer_.take_back();
   begun_.reset();
   compute_gradients({});  // again, to find out what is not finite
-  throw NotFinite(what_is_not_finite(*models_.front()));
+  throw NotFinite(what_is_not_finite());
 }
 
 MetricPoint Trainer::step(const YieldCallback& yield_callback) {

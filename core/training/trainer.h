@@ -61,6 +61,7 @@ class Trainer {
   };
   // Computes the gradient of the whole coming step with all models in parallel.
   Computed compute_gradients(const YieldCallback& yield);
+  std::string what_is_not_finite();  // of the coming step
   // Averages loss and gradient over the targets of all ranks. Returns the gradient's norm.
   double average_over_ranks(Computed& computed);
   struct Updated {

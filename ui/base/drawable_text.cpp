@@ -1,9 +1,11 @@
 #include "base/drawable_text.h"
 
 #include <fmt/format.h>
+#include <fribidi.h>
 #include <imgui.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace attnscope {
 namespace {
@@ -28,8 +30,54 @@ bool is_long(char c) {
 
 }  // namespace
 
+// Hebrew to N'Ko, Samaritan to Arabic Extended, and the presentation forms.
+bool is_bidirectional(std::string_view text) {
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    const auto lead = static_cast<unsigned char>(text[i]), next = static_cast<unsigned char>(text[i + 1]);
+    if (lead >= 0xD6 && lead <= 0xDF) return true;
+    if (lead == 0xE0 && next >= 0xA0 && next <= 0xA3) return true;
+    if (lead == 0xEF && next >= 0xAC && next <= 0xBB) return true;
+  }
+  return false;
+}
+
+std::string visual_order(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const auto size = static_cast<FriBidiStrIndex>(line.size());
+    std::vector<FriBidiChar> logical(line.size() + 1), visual(line.size() + 1);
+    const FriBidiStrIndex length = fribidi_charset_to_unicode(FRIBIDI_CHAR_SET_UTF8, line.data(), size, logical.data());
+    FriBidiParType direction = FRIBIDI_PAR_ON;
+    std::string bytes(line.size() * 4 + 1, '\0');  // a presentation form may take more bytes than its letter
+    if (fribidi_log2vis(logical.data(), length, &direction, visual.data(), nullptr, nullptr, nullptr)) {
+      const auto end = std::remove(visual.begin(), visual.begin() + length, FriBidiChar{FRIBIDI_CHAR_FILL});
+      const auto drawn = static_cast<FriBidiStrIndex>(end - visual.begin());
+      bytes.resize(static_cast<std::size_t>(
+          fribidi_unicode_to_charset(FRIBIDI_CHAR_SET_UTF8, visual.data(), drawn, bytes.data())));
+    } else {
+      bytes = line;  // out of memory
+    }
+    result += bytes;
+    text.remove_prefix(line.size());
+    if (text.starts_with('\n')) {
+      result += '\n';
+      text.remove_prefix(1);
+    }
+  }
+  return result;
+}
+
 DrawableText::DrawableText(std::string_view text) : text_(text) {
+  std::string ordered;
+  if (is_bidirectional(text)) {
+    ordered = visual_order(text);
+    text = ordered;
+    replaced_ = ordered;
+    text_ = replaced_;
+  }
   if (sizeof(ImWchar) > 2 || std::ranges::none_of(text, is_long)) return;
+  replaced_.clear();
   while (!text.empty()) {
     const unsigned sign = long_glyph_of(text);
     if (sign != 0)

@@ -149,6 +149,12 @@ FaceFacts face_facts(const std::string& bytes) {
 
 }  // namespace
 
+bool is_in_own_fonts(char32_t sign) {
+  for (std::size_t i = 0; glyph_ranges[i] != 0; i += 2)
+    if (sign >= glyph_ranges[i] && sign <= glyph_ranges[i + 1]) return true;
+  return false;
+}
+
 Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale, bool projected) {
   atlas.Clear();
 #if IMGUI_VERSION_NUM >= 19200

@@ -21,6 +21,7 @@ constexpr auto labels = std::to_array<Label>({
     {"corpus.seed", "seed"},
     {"corpus.separator", "separator"},
     {"corpus.lowercase", "tokenizer"},
+    {"corpus.normalize", "tokenizer"},
     {"corpus.held_out", "held-out data"},
     {"tokenizer.type", "tokenizer"},
     {"tokenizer.vocab_size", "vocabulary"},

@@ -15,6 +15,7 @@
 #include "common/matrix_text.h"
 #include "config/comparison.h"
 #include "messages/metrics.h"
+#include "widgets/number_field.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -46,7 +47,7 @@ void draw_controls(const Curves& curves, const Curves* other, CurvesView& view, 
   for (const char* label : {tr("Log"), tr("Log steps"), tr("Follow"), tr("Fit"), tr("CSV")}) buttons += button_width(label) + skin.px(5);
   const float rest = clamped(ImGui::GetContentRegionAvail().x - buttons, skin.px(44), skin.px(160));
   ImGui::SetNextItemWidth(rest);
-  ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, rest < skin.px(84) ? "%.2f" : tr("smooth %.2f"));
+  number_slider("##smoothing", view.smoothing, 0.0F, 0.99F, rest < skin.px(84) ? "%.2f" : tr("smooth %.2f"), 0, skin);
   help_tooltip(
       tr("Smoothing of the curves: the weight of past values in the moving average. 0 shows only the raw curves."),
       skin);

@@ -4,19 +4,28 @@
 
 #include <utility>
 
+#include "base/drawable_text.h"
+#include "base/fonts.h"
+#include "base/translation.h"
 #include "shell/app_state.h"
 
 namespace attnscope {
 namespace {
 
-// True if the window's own fonts cover it (base/fonts.cpp), or if it is not a letter of any script.
-bool is_own(char32_t sign) {
-  return sign <= 0x052F || (sign >= 0x1E00 && sign < 0x2600) || sign == 0xFFFD;
+// Controls, joiners and marks of direction, which are not drawn.
+bool is_invisible(char32_t sign) {
+  return sign < 0x20 || (sign >= 0x7F && sign < 0xA0) || (sign >= 0x200B && sign <= 0x200F) ||
+         (sign >= 0x2028 && sign <= 0x202E) || (sign >= 0x2060 && sign <= 0x206F) || sign == 0xFEFF;
 }
 
 constexpr char32_t last_held = 0xFFFF;  // Dear ImGui's glyphs are 16-bit
 
 }  // namespace
+
+std::string missing_font_text(char32_t sign, std::string_view package) {
+  return trf("No installed font has the character U+{:04X}. Install the package {}, then open the window again",
+             static_cast<unsigned>(sign), package);
+}
 
 std::set<char32_t> Glyphs::new_in(const AppState& scope) {
   const auto changed = [](auto& last, const auto& now) {
@@ -62,6 +71,11 @@ void Glyphs::read(const Snapshot& snapshot) {
 }
 
 void Glyphs::read(const std::string& text) {
+  if (is_bidirectional(text)) read_characters(visual_order(text));  // the joined forms of Arabic
+  read_characters(text);
+}
+
+void Glyphs::read_characters(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto lead = static_cast<unsigned char>(text[at]);
     const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -69,7 +83,7 @@ void Glyphs::read(const std::string& text) {
     for (std::size_t i = 1; i < length && at + i < text.size(); ++i)
       sign = sign << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3FU);
     at += length;
-    if (!is_own(sign) && sign <= last_held && requested_.insert(sign).second) new_.insert(sign);
+    if (!is_invisible(sign) && !is_in_own_fonts(sign) && sign <= last_held && requested_.insert(sign).second) new_.insert(sign);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "messages/snapshot.h"
@@ -11,6 +12,9 @@
 namespace attnscope {
 
 struct AppState;
+
+// Says that no installed font has the character, and which Debian package does.
+std::string missing_font_text(char32_t sign, std::string_view package);
 
 class Glyphs {
  public:
@@ -21,6 +25,7 @@ class Glyphs {
 
  private:
   void read(const std::string& text);
+  void read_characters(const std::string& text);
   void read(const Snapshot& snapshot);
   void read_what_is_short(const AppState& scope);
 

@@ -99,7 +99,10 @@ struct Receiver {
   void operator()(const StudyProgress& progress) { receive(scope, progress); }
   void operator()(const StudyEnded& ended) { receive(scope, ended); }
 
-  void operator()(const Message& message) { notify(scope, message.severity, message.text); }
+  void operator()(const Message& message) {
+    scope.open_refused |= message.severity == Severity::error;
+    notify(scope, message.severity, message.text);
+  }
 
   void operator()(RunOpened& opened) {
     scope.progress.reset();

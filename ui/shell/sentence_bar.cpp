@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/attention_measures.h"
+#include "base/drawable_text.h"
 #include "base/input.h"
 #include "base/translation.h"
 #include "config/inspection_size.h"
@@ -72,18 +73,22 @@ void draw_pin(AppState& scope, const Skin& skin) {
   ImGui::PopStyleColor();
 }
 
-// On a projector, draws the end of a sentence too long for its field over the last item, because the distinguishing
-// words are there.
-void draw_end_of_sentence(const std::string& sentence, const Skin& skin) {
+// Draws a sentence over the last item, whose text Dear ImGui draws in the order of its characters, while it is not
+// edited: one in a script from right to left; and, on a projector, the end of one too long for its field, because the
+// distinguishing words are there.
+void draw_sentence_over(const std::string& sentence, const Skin& skin) {
   const ImGuiStyle& style = ImGui::GetStyle();
   const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
   const float room = high.x - low.x - 2 * style.FramePadding.x;
-  if (!skin.presentation || ImGui::IsItemActive() || text_size(ImGui::GetFont(), sentence).x <= room) return;
+  const bool ended = skin.presentation && text_size(ImGui::GetFont(), sentence).x > room;
+  if (ImGui::IsItemActive() || !(ended || is_bidirectional(sentence))) return;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImVec2 text{low.x + style.FramePadding.x, low.y + style.FramePadding.y};
   list.AddRectFilled(low, high, skin.theme.raised, style.FrameRounding);
+  list.PushClipRect(low, high, true);
   draw_text(list, ImGui::GetFont(), text, skin.theme.text,
-            shortened_at_start(ImGui::GetFont(), sentence, room).c_str());
+            ended ? shortened_at_start(ImGui::GetFont(), sentence, room).c_str() : sentence.c_str());
+  list.PopClipRect();
 }
 
 void draw_input(AppState& scope, float width, const Skin& skin) {
@@ -103,7 +108,7 @@ void draw_input(AppState& scope, float width, const Skin& skin) {
                                     prompt ? tr("Type the start of a text") : tr("Type a sentence to inspect"), &text,
                                     ImGuiInputTextFlags_EnterReturnsTrue);
   }();
-  draw_end_of_sentence(text, skin);
+  draw_sentence_over(text, skin);
   // All views follow the text while it is typed, so Escape leaves the field without Dear ImGui's revert to the previous
   // text.
   const bool left = ImGui::IsItemDeactivated() && key_pressed(Key::escape);

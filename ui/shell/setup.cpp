@@ -12,6 +12,7 @@
 #include "config/presets.h"
 #include "shell/purposes.h"
 #include "shell/training.h"
+#include "widgets/number_field.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -134,17 +135,17 @@ bool draw_choices(const AppState& scope, const ConfigField& field, std::string& 
   return changed;
 }
 
-bool draw_integer(const ConfigField& field, std::int64_t& value) {
-  const std::int64_t step = 1;
+bool draw_integer(const ConfigField& field, std::int64_t& value, const Skin& skin) {
   const bool small = field.limits.max <= 256;  // small enough for step buttons
-  return ImGui::InputScalar(fmt::format("##{}", field.key).c_str(), ImGuiDataType_S64, &value, small ? &step : nullptr);
+  return number_input(fmt::format("##{}", field.key).c_str(), value, static_cast<std::int64_t>(field.limits.min),
+                      static_cast<std::int64_t>(field.limits.max), small, skin);
 }
 
-bool draw_real(const ConfigField& field, double& value) {
+bool draw_real(const ConfigField& field, double& value, const Skin& skin) {
   const bool wide =
       field.limits.min > 0 || field.limits.max > 1;  // rates and factors, which vary by orders of magnitude
-  return ImGui::SliderScalar(fmt::format("##{}", field.key).c_str(), ImGuiDataType_Double, &value, &field.limits.min,
-                             &field.limits.max, wide ? "%.4g" : "%.2f", wide ? ImGuiSliderFlags_Logarithmic : 0);
+  return number_slider(fmt::format("##{}", field.key).c_str(), value, field.limits.min, field.limits.max,
+                       wide ? "%.4g" : "%.2f", wide ? ImGuiSliderFlags_Logarithmic : 0, skin);
 }
 
 bool draw_text_field(AppState& scope, const ConfigField& field, std::string& value, const Skin& skin) {
@@ -158,8 +159,8 @@ bool draw_text_field(AppState& scope, const ConfigField& field, std::string& val
 
 bool draw_value(AppState& scope, const ConfigField& field, const Skin& skin) {
   const FieldPointer pointer = field.value(scope.edited);
-  if (auto* const* integer = std::get_if<std::int64_t*>(&pointer)) return draw_integer(field, **integer);
-  if (auto* const* real = std::get_if<double*>(&pointer)) return draw_real(field, **real);
+  if (auto* const* integer = std::get_if<std::int64_t*>(&pointer)) return draw_integer(field, **integer, skin);
+  if (auto* const* real = std::get_if<double*>(&pointer)) return draw_real(field, **real, skin);
   if (auto* const* flag = std::get_if<bool*>(&pointer)) {
     return ImGui::Checkbox(fmt::format("##{}", field.key).c_str(), *flag);
   }

@@ -60,6 +60,13 @@ void beside_item() {
 }  // namespace
 
 void plain_text(std::string_view text) {
+  if (is_bidirectional(text) && ImGui::GetCurrentWindow()->DC.TextWrapPos >= 0) {  // lines are broken first
+    const std::string lines = broken_into_lines(text);
+    const DrawableText drawable(lines);
+    ImGui::PushTextWrapPos(-1);
+    ImGui::TextUnformatted(drawable.begin(), drawable.end());
+    return ImGui::PopTextWrapPos();
+  }
   const DrawableText drawable(text);
   if (ImGui::GetCurrentWindow()->DC.TextWrapPos < 0) return ImGui::TextUnformatted(drawable.begin(), drawable.end());
   const std::string lines = broken_into_lines({drawable.begin(), drawable.end()});

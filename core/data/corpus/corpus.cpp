@@ -55,7 +55,7 @@ void split_by_source(std::vector<Pair> pairs, const CorpusConfig& config, Corpus
   std::unordered_map<std::string, std::size_t> ranks;
   for (const Pair& pair : pairs) ranks.emplace(pair.source, 0);
   if (ranks.size() < 3) {
-    corpus.train = corpus.validation = corpus.test = std::move(pairs);
+    corpus.train = std::move(pairs);  // what was trained on is no test
     return;
   }
   std::vector<std::pair<std::uint64_t, std::string_view>> order;
@@ -112,9 +112,8 @@ std::string name_of_file(const CorpusConfig& config) {
 }
 
 std::vector<Pair> read_file_pairs(const CorpusConfig& config, CorpusReport& report, const CorpusProgress& progress) {
-  const std::string separator = config.separator.empty() ? "\t" : config.separator;
-  std::vector<Pair> pairs = config.target.empty() ? read_pairs(config.source, separator, report, progress)
-                                                  : read_parallel(config.source, config.target, report, progress);
+  std::vector<Pair> pairs =
+      config.target.empty() ? read_pairs(config, report, progress) : read_parallel(config, report, progress);
   if (!config.lowercase) return pairs;
   for (Pair& pair : pairs) {
     pair.source = lowercased(pair.source);
@@ -185,7 +184,7 @@ std::size_t offset_of_character(std::string_view text, std::int64_t number) {
 
 Text split_by_place(std::string text) {
   const std::int64_t in_training = num_characters(text) * 9 / 10;
-  if (in_training == 0) return {text, text, text};
+  if (in_training == 0) return {std::move(text), {}, {}};
   const std::size_t cut = offset_of_character(text, in_training);
   const std::string rest = text.substr(cut);
   text.resize(cut);
@@ -201,7 +200,7 @@ Corpus load_text(const CorpusConfig& config, const CorpusProgress& progress) {
   } else {
     require_known(config);
     corpus.name = name_of_file(config);
-    std::string text = read_text(config.source, corpus.report, progress);
+    std::string text = read_text(config, corpus.report, progress);
     corpus.text = split_by_place(config.lowercase ? lowercased(text) : std::move(text));
   }
   corpus.hash = hash_of(corpus.text);

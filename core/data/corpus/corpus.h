@@ -78,12 +78,12 @@ using CorpusProgress = std::function<void(double fraction)>;
 // Loads or generates the corpus and splits it. Deterministic: the same configuration (and file) gives the same corpus.
 //
 // Pairs are split about 90/5/5, those of a file according to `config.held_out`, with at most 5000 sources per held-out
-// part. No source sentence is in two parts, except in a file with fewer than three different sources: then all parts
-// are equal.
+// part. No source sentence is in two parts, and in a file with fewer than three different sources all pairs are
+// for training.
 //
 // Any UTF-8 file is read unchanged as text, including blank and repeated lines, except for a byte order mark and CR
 // before LF. `config.target` and `config.seed` are ignored: the first 90 % of the characters are for training, the rest
-// for both validation and testing, as in nanoGPT (for a single character, all parts are equal). A built-in corpus gives
+// for both validation and testing, as in nanoGPT (a single character is for training). A built-in corpus gives
 // one line "source → target" per pair, split like its pairs.
 //
 // Throws CorpusError.

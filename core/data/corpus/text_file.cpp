@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <clocale>
 #include <cstdint>
@@ -17,6 +18,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "common/other_formats.h"
+#include "common/unicode_form.h"
 #include "common/utf8.h"
 #include "data/corpus/corpus.h"
 
@@ -32,8 +35,8 @@ constexpr std::size_t max_examples = 20;
 // Reads the lines of a file of any size. A line longer than `longest` is truncated to little more than that.
 class LineReader {
  public:
-  explicit LineReader(const std::string& path, std::size_t longest = longest_line)
-      : path_(path), longest_(longest), chunk_(chunk_size, '\0') {
+  LineReader(const std::string& path, bool normalizes, std::size_t longest = longest_line)
+      : path_(path), normalizes_(normalizes), longest_(longest), chunk_(chunk_size, '\0') {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
     if (!std::filesystem::exists(status)) throw CorpusError(fmt::format("{}: no such file", path));
@@ -44,6 +47,9 @@ class LineReader {
     size_ = std::filesystem::file_size(path, error);
     stream_.open(path, std::ios::binary);
     if (!stream_) throw CorpusError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+    if (!fill()) return;
+    if (const std::string other = other_format({chunk_.data(), filled_}, path); !other.empty())
+      throw CorpusError(fmt::format("{}: is {}", path, other));
   }
 
   // Returns false at the end of the file.
@@ -63,6 +69,7 @@ class LineReader {
     if (!any) return false;
     if (++number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
     if (line.ends_with('\r')) line.pop_back();
+    if (normalizes_) line = composed(line);
     return true;
   }
 
@@ -85,6 +92,7 @@ class LineReader {
   }
 
   std::string path_;
+  bool normalizes_;
   std::size_t longest_;
   std::ifstream stream_;
   std::string chunk_;
@@ -184,6 +192,92 @@ void add_line(std::string_view line, std::string_view separator, const LineReade
   pairs.add(line.substr(0, end), rest.substr(0, rest.find('\t')), reader);
 }
 
+// ---- CSV (RFC 4180)
+
+// Names of columns; a first record of two of them is a header.
+constexpr std::array column_names = {
+    "source",   "target",     "src",         "tgt",       "trg",    "input",   "output",  "text",   "label",
+    "sentence", "sentence1",  "sentence2",   "translated", "original", "question", "answer", "prompt", "response",
+    "from",     "to",         "class",       "review",    "sentiment", "english", "french", "german", "spanish",
+    "italian",  "portuguese", "translation", "en",        "fr",     "de",      "es",      "it",     "pt"};
+
+bool is_header(const std::vector<std::string>& fields) {
+  return fields.size() >= 2 && std::all_of(fields.begin(), fields.begin() + 2, [](const std::string& field) {
+           return std::ranges::find(column_names, lowercased(trimmed(field))) != column_names.end();
+         });
+}
+
+bool is_csv(const CorpusConfig& config) {
+  return config.separator == "," || (config.separator.empty() && lowercased(config.source).ends_with(".csv"));
+}
+
+// Splits one record; false if a quote is still open at the end of `text`. A line feed in quotes becomes a space,
+// because a sentence is one line.
+bool split_record(std::string_view text, std::vector<std::string>& fields) {
+  fields.assign(1, {});
+  bool quoted = false, begins = true;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"' && begins) {
+      quoted = true;
+    } else if (c == '"' && quoted && i + 1 < text.size() && text[i + 1] == '"') {
+      fields.back() += text[i++];
+    } else if (c == '"' && quoted) {
+      quoted = false;
+    } else if (c == ',' && !quoted) {
+      fields.emplace_back();
+      begins = true;
+      continue;
+    } else {
+      fields.back() += c == '\n' ? ' ' : c;
+    }
+    begins = false;
+  }
+  return !quoted;
+}
+
+// The text of the next record, which may span lines, and its fields; false at the end of the file.
+bool next_record(LineReader& reader, std::string& line, std::vector<std::string>& fields, PairCollector& pairs,
+                 CorpusReport& report) {
+  while (reader.next(line)) {
+    const std::int64_t first = reader.number();
+    ++report.lines_read;
+    bool whole = split_record(line, fields);
+    for (std::string more; !whole && line.size() <= longest_line && reader.next(more);) {
+      ++report.lines_read;
+      line += '\n' + more;
+      whole = split_record(line, fields);
+    }
+    if (whole) return true;
+    report.skipped += reader.number() - first;
+    pairs.skip(reader, fmt::format("the quote that opens in line {} is not closed", first));
+  }
+  return false;
+}
+
+void add_record(const std::string& line, const std::vector<std::string>& fields, const LineReader& reader,
+                PairCollector& pairs) {
+  if (auto reason = fault(line)) return pairs.skip(reader, *reason);
+  if (trimmed(line).empty()) return pairs.skip(reader, "blank line");
+  if (fields.size() < 2) return pairs.skip(reader, "no comma between source and target");
+  pairs.add(fields[0], fields[1], reader);
+}
+
+std::vector<Pair> read_csv(const CorpusConfig& config, CorpusReport& report, const CorpusProgress& progress) {
+  LineReader reader(config.source, config.normalize);
+  PairCollector pairs(report);
+  std::string line;
+  std::vector<std::string> fields;
+  for (bool first = true; next_record(reader, line, fields, pairs, report); first = false) {
+    if (first && is_header(fields))
+      pairs.skip(reader, fmt::format("read as a header: {}", line));
+    else
+      add_record(line, fields, reader, pairs);
+    yield(reader, progress);
+  }
+  return pairs.take(config.source, "comma");
+}
+
 void refuse_different_lengths(LineReader& source, LineReader& target, const CorpusProgress& progress) {
   std::string line;
   while (source.next(line)) yield(source, progress);
@@ -226,8 +320,9 @@ class Utf8Locale {
 
 }  // namespace
 
-std::string read_text(const std::string& path, CorpusReport& report, const CorpusProgress& progress) {
-  LineReader reader(path, largest_text);
+std::string read_text(const CorpusConfig& config, CorpusReport& report, const CorpusProgress& progress) {
+  const std::string& path = config.source;
+  LineReader reader(path, config.normalize, largest_text);
   if (reader.size() > largest_text) {
     throw CorpusError(
         fmt::format("{}: the file has {} bytes, allowed: {} bytes of text", path, reader.size(), largest_text));
@@ -248,9 +343,10 @@ std::string read_text(const std::string& path, CorpusReport& report, const Corpu
   return text;
 }
 
-std::vector<Pair> read_pairs(const std::string& path, std::string_view separator, CorpusReport& report,
-                             const CorpusProgress& progress) {
-  LineReader reader(path);
+std::vector<Pair> read_pairs(const CorpusConfig& config, CorpusReport& report, const CorpusProgress& progress) {
+  if (is_csv(config)) return read_csv(config, report, progress);
+  const std::string separator = config.separator.empty() ? "\t" : config.separator;
+  LineReader reader(config.source, config.normalize);
   PairCollector pairs(report);
   std::string line;
   while (reader.next(line)) {
@@ -258,13 +354,12 @@ std::vector<Pair> read_pairs(const std::string& path, std::string_view separator
     add_line(line, separator, reader, pairs);
     yield(reader, progress);
   }
-  return pairs.take(path, name_of_separator(separator));
+  return pairs.take(config.source, name_of_separator(separator));
 }
 
-std::vector<Pair> read_parallel(const std::string& source_path, const std::string& target_path, CorpusReport& report,
-                                const CorpusProgress& progress) {
-  LineReader source(source_path);
-  LineReader target(target_path);
+std::vector<Pair> read_parallel(const CorpusConfig& config, CorpusReport& report, const CorpusProgress& progress) {
+  LineReader source(config.source, config.normalize);
+  LineReader target(config.target, config.normalize);
   PairCollector pairs(report);
   std::string source_line;
   std::string target_line;
@@ -283,7 +378,7 @@ std::vector<Pair> read_parallel(const std::string& source_path, const std::strin
     }
     yield(source, progress);
   }
-  return pairs.take(source_path);
+  return pairs.take(config.source);
 }
 
 // ---- lowercasing

@@ -8,6 +8,7 @@
 #include <random>
 #include <utility>
 
+#include "common/unicode_form.h"
 #include "data/tokenizer/sentence_piece.h"
 
 namespace attnscope {
@@ -167,7 +168,7 @@ Tokenizer::Tokenizer(std::unique_ptr<const PieceScheme> scheme, const SpecialTok
     : files_(std::make_shared<const TokenizerFiles>(std::move(files))), scheme_(std::move(scheme)), special_(special) {}
 
 std::vector<Token> Tokenizer::encode(std::string_view text, Side side) const {
-  std::vector<Token> tokens = scheme_->encode(text, side);
+  std::vector<Token> tokens = scheme_->encode(normalizes_ ? composed(text) : text, side);
   for (Token& token : tokens) token.unknown = token.id == special_.unknown;
   return tokens;
 }

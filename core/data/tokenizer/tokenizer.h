@@ -32,7 +32,7 @@ using TokenizerFiles = std::map<std::string, std::string>;
 // A classifier's file in addition to tokenizer.model.
 inline constexpr std::string_view labels_file = "labels.txt";
 
-// Immutable; copies share the model. Thread-safe.
+// Immutable after normalize_text(); copies share the model. Thread-safe.
 class Tokenizer {
  public:
   // Ids of tokenizers trained by attnscope; for others see special().
@@ -66,6 +66,9 @@ class Tokenizer {
   // Another program's tokenizer: decoding skips the special pieces.
   Tokenizer(std::unique_ptr<const PieceScheme> scheme, const SpecialTokens& special, TokenizerFiles files);
 
+  // From here on encode() reads composed() text (common/unicode_form.h).
+  void normalize_text(bool on) { normalizes_ = on; }
+
   // Without bos and eos; empty for only white space, unless characters are the pieces. Invalid UTF-8 counts as U+FFFD.
   // The text of an unk is the text it replaces; one unk covers a whole sequence of unknown characters (SentencePiece
   // takes 0.2 s for 100 kB of them, 1 s for 200 kB).
@@ -97,6 +100,7 @@ class Tokenizer {
   std::shared_ptr<const TokenizerFiles> files_;
   std::shared_ptr<const PieceScheme> scheme_;
   SpecialTokens special_;
+  bool normalizes_ = false;
 };
 
 // ---- prompts and outputs of a language model, in which </s> is a line feed

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/json_text.h"
+#include "common/other_formats.h"
 #include "config/fine_tuning.h"
 #include "files/checkpoints/families.h"
 #include "files/storage/file.h"
@@ -55,6 +56,39 @@ CheckpointPlan plan_of(const CheckpointFields& fields) {
   fields.refuse("model_type", fmt::format("{}", fmt::join(names, ", ")));
 }
 
+constexpr std::string_view pickle_name = "pytorch_model.bin";
+
+std::string pickle_help(const fs::path& folder) {
+  return fmt::format(
+      "{0}/{1} is a pickle, which can run code when it is loaded, so it is not opened. Convert it once: python3 -c \"import "
+      "torch, safetensors.torch as s; s.save_file({{k: v.clone() for k, v in torch.load('{0}/{1}', map_location='cpu', "
+      "weights_only=True).items()}}, '{0}/{2}')\"",
+      folder.string(), pickle_name, weights_name);
+}
+
+// torch.nn.DataParallel and torch.compile put these before every name.
+std::string without_wrappers(std::string name) {
+  for (const std::string_view wrapper : {"module.", "_orig_mod.", "module."})
+    if (name.starts_with(wrapper)) name.erase(0, wrapper.size());
+  return name;
+}
+
+// The only folder in it, or the one that refs/main names.
+fs::path snapshot_of(const fs::path& cached) {
+  std::error_code ignored;
+  std::vector<fs::path> snapshots;
+  for (const auto& entry : fs::directory_iterator(cached / "snapshots", ignored)) snapshots.push_back(entry.path());
+  if (fs::exists(cached / "refs" / "main", ignored)) {
+    const std::string main = read_file(cached / "refs" / "main", 1000);
+    const auto found = std::ranges::find(snapshots, main.substr(0, main.find('\n')),
+                                         [](const fs::path& snapshot) { return snapshot.filename().string(); });
+    if (found != snapshots.end()) return *found;
+  }
+  if (snapshots.size() == 1) return snapshots.front();
+  throw CheckpointError(fmt::format("{} has {} snapshots: open one of the folders in snapshots/", cached.string(),
+                                    snapshots.size()));
+}
+
 // The files named by the index, each directly in the folder.
 std::set<std::string> shards(const fs::path& index) {
   const Json json = read_object(index, largest_index);
@@ -81,6 +115,32 @@ bool has_byte_pairs(const fs::path& folder, std::string_view family) {
 }
 
 }  // namespace
+
+fs::path model_folder(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored)) {
+    const std::string other = other_format(read_beginning(path, 64), path.string());
+    throw CheckpointError(other.empty() ? fmt::format("{} is a file: open the folder that contains it", path.string())
+                                        : fmt::format("{} is {}", path.string(), other));
+  }
+  if (!fs::exists(path / config_name, ignored) && fs::is_directory(path / "snapshots", ignored))
+    return snapshot_of(path);
+  if (fs::exists(path / weights_name, ignored)) return path;
+  if (fs::exists(path / "adapter_config.json", ignored)) {
+    const Json json = read_object(path / "adapter_config.json", largest_config);
+    throw CheckpointError(
+        fmt::format("{} is a LoRA adapter, which only changes another model ({}). Merge them with peft: "
+                    "AutoPeftModelForCausalLM.from_pretrained(FOLDER).merge_and_unload().save_pretrained(NEW)",
+                    path.string(), json.value("base_model_name_or_path", Json("unknown")).dump()));
+  }
+  for (const auto& entry : fs::directory_iterator(path, ignored)) {
+    if (entry.path().extension() == ".gguf")
+      throw CheckpointError(fmt::format("{} is {}", entry.path().string(), other_format("GGUF", "")));
+  }
+  if (fs::exists(path / pickle_name, ignored) && !fs::exists(path / index_name, ignored))
+    throw CheckpointError(pickle_help(path));
+  return path;
+}
 
 bool is_checkpoint(const fs::path& folder) {
   std::error_code ignored;
@@ -145,16 +205,15 @@ CheckpointTensors::CheckpointTensors(const fs::path& folder) {
   } else if (fs::exists(folder / index_name, ignored)) {
     for (const std::string& shard : shards(folder / index_name)) add_file(folder / shard);
   } else {
-    throw CheckpointError(fmt::format(
-        "{}: there is no {} and no {}; files that can run code when loaded, such as pytorch_model.bin, are not opened",
-        folder.string(), weights_name, index_name));
+    throw CheckpointError(
+        fmt::format("{}: there is no {} and no {}", folder.string(), weights_name, index_name));
   }
 }
 
 void CheckpointTensors::add_file(const fs::path& path) {
   files_.emplace_back(path);
   for (TensorView& view : safetensors_views(files_.back().bytes(), path.string())) {
-    const std::string name = view.name;
+    const std::string name = without_wrappers(view.name);
     if (!tensors_.emplace(name, std::move(view)).second)
       throw CheckpointError(fmt::format("{}: tensor \"{}\" also appears in another file", path.string(), name));
   }

@@ -54,6 +54,11 @@ struct CheckpointPlan {
 // error can say why not. Never throws.
 bool is_checkpoint(const std::filesystem::path& folder);
 
+// The folder with the files of the model that is named: for a folder of Hugging Face's cache (models--NAME--NAME) the
+// snapshot in it, otherwise `path`. Throws CheckpointError for models that cannot be opened, with what helps: a LoRA
+// adapter, a GGUF file, a pickle without safetensors, a single file.
+std::filesystem::path model_folder(const std::filesystem::path& path);
+
 // Converts its config.json (and the decoding fields of generation_config.json). Throws CheckpointError and FileError.
 CheckpointPlan plan_checkpoint(const std::filesystem::path& folder);
 

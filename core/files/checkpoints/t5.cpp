@@ -48,8 +48,8 @@ Config t5_config(const CheckpointFields& fields) {
   model.tied_embeddings = fields.truth("tie_word_embeddings", !is_mt5(fields));
   model.tied_inputs = !model.tied_embeddings;
   model.scaled_output = model.tied_embeddings;
-  // Its positions are unbounded; texts longer than in training are truncated.
-  model.max_length = std::min<std::int64_t>(fields.whole("n_positions", 512), longest_context);
+  // Relative positions have no limit: n_positions is the length in training.
+  model.max_length = longest_context;
   model.dropout = fields.number("dropout_rate", 0.1);
   model.padding_id = fields.token("pad_token_id", 0);
   model.start_id = fields.token("decoder_start_token_id", model.padding_id);

@@ -160,7 +160,7 @@ void check_is_run(const std::filesystem::path& path) {
   if (missing.empty()) return;
   if (missing.size() == needed.size()) throw RunError(fmt::format("{} does not contain a run", path.string()));
   throw RunError(fmt::format(
-      "{} contains an incomplete run: {} missing. If its first save was interrupted, remove the folder and start again",
+      "{} contains an incomplete run: {} missing. If its first save was interrupted, train again into another folder",
       path.string(), fmt::join(missing, " and ")));
 }
 
@@ -173,7 +173,7 @@ void check_free_for_run(const std::filesystem::path& path) {
     std::error_code ignored;
     if (!std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) continue;
     throw FileError(
-        fmt::format("{} contains no run, but a {} that a run would overwrite: choose another folder, or remove it",
+        fmt::format("{} contains no run, but a {} that a run would overwrite: choose another folder",
                     path.string(), file.filename().string()));
   }
 }
@@ -189,7 +189,8 @@ void check_writable_run_folder(const std::filesystem::path& path) {
 }
 
 void save_config(const std::filesystem::path& file, const Config& config) {
-  write_file(file, to_json(config).dump(2) + '\n');
+  // A path may contain any bytes; invalid UTF-8 is written as U+FFFD, so that the run can be saved.
+  write_file(file, to_json(config).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
 }
 
 Config load_config(const std::filesystem::path& file) {
@@ -207,7 +208,6 @@ void save_corpus_record(const std::filesystem::path& file, const CorpusRecord& r
                             {"validation", record.validation},
                             {"test", record.test},
                             {"skipped", record.skipped}};
-  // A path may contain any bytes; invalid UTF-8 is written as U+FFFD, so that the run can be saved.
   write_file(file, json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + '\n');
 }
 
@@ -246,7 +246,7 @@ void save_metrics(const std::filesystem::path& file, std::span<const MetricPoint
   write_file(file, to_lines(points));
 }
 
-std::vector<MetricPoint> load_metrics(const std::filesystem::path& file) {
+std::vector<MetricPoint> load_metrics(const std::filesystem::path& file, std::vector<std::string>* unusable) {
   std::error_code ignored;
   if (std::filesystem::status(file, ignored).type() == std::filesystem::file_type::not_found) return {};
   const std::string bytes = read_file(file, max_metrics_bytes);
@@ -256,8 +256,12 @@ std::vector<MetricPoint> load_metrics(const std::filesystem::path& file) {
     const std::size_t end = rest.find('\n');
     if (end == std::string_view::npos) break;  // truncated by a crash during a write
     const std::int64_t last_step = points.empty() ? 0 : points.back().step;
-    points.push_back(reading(fmt::format("{}, line {}", file.string(), line_number),
-                             [&] { return from_line(rest.substr(0, end), last_step); }));
+    try {
+      points.push_back(reading(fmt::format("{}, line {}", file.string(), line_number),
+                               [&] { return from_line(rest.substr(0, end), last_step); }));
+    } catch (const RunError& error) {
+      if (unusable) unusable->emplace_back(error.what());
+    }
     rest.remove_prefix(end + 1);
   }
   return points;

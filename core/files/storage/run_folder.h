@@ -98,7 +98,7 @@ void append_metrics(const std::filesystem::path& file, std::span<const MetricPoi
 void save_metrics(const std::filesystem::path& file, std::span<const MetricPoint> points);
 
 // Returns all points in order. An absent file has none. A last line without line end is dropped. Any other line that is
-// not a point, or not of a later step than the previous one, throws RunError naming file and line.
-std::vector<MetricPoint> load_metrics(const std::filesystem::path& file);
+// not a point, or not of a later step than the previous one, is left out; `unusable` gets file, line and reason.
+std::vector<MetricPoint> load_metrics(const std::filesystem::path& file, std::vector<std::string>* unusable = nullptr);
 
 }  // namespace attnscope

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "common/other_formats.h"
 #include "files/storage/file.h"
 #include "files/storage/safetensors_header.h"
 
@@ -70,10 +71,12 @@ void check_fits(const TensorBytes& tensor) {
 
 // Runs `body`; adds the file to the message of its errors.
 template <typename Body>
-auto naming(std::string_view where, const Body& body) {
+auto naming(std::string_view where, std::string_view bytes, const Body& body) {
   try {
     return body();
   } catch (const SafetensorsError& error) {
+    if (const std::string other = other_format(bytes.substr(0, 64), std::string(where)); !other.empty())
+      throw SafetensorsError(fmt::format("{}: is {}", where, other));
     throw SafetensorsError(fmt::format("{}: {}", where, error.what()));
   }
 }
@@ -229,11 +232,11 @@ std::string serialize(const Safetensors& contents) {
 }
 
 Safetensors parse_safetensors(std::string_view bytes, std::string_view where) {
-  return naming(where, [&] { return parse(bytes); });
+  return naming(where, bytes, [&] { return parse(bytes); });
 }
 
 std::vector<TensorView> safetensors_views(std::string_view bytes, std::string_view where) {
-  return naming(where, [&] { return views_of(header_of(bytes), bytes); });
+  return naming(where, bytes, [&] { return views_of(header_of(bytes), bytes); });
 }
 
 Safetensors read_safetensors(const std::filesystem::path& path) {
@@ -241,14 +244,14 @@ Safetensors read_safetensors(const std::filesystem::path& path) {
 }
 
 std::map<std::string, std::string> read_metadata(const std::filesystem::path& path) {
-  return naming(path.string(), [&] {
+  return naming(path.string(), {}, [&] {
     const std::uint64_t header_bytes = header_length(read_beginning(path, length_bytes));
     return header_of(read_beginning(path, length_bytes + header_bytes)).metadata;
   });
 }
 
 void write_safetensors(const std::filesystem::path& path, const Safetensors& contents) {
-  write_file(path, naming(path.string(), [&] { return serialize(contents); }));
+  write_file(path, naming(path.string(), {}, [&] { return serialize(contents); }));
 }
 
 }  // namespace attnscope

@@ -8,7 +8,7 @@
 
 #include "config/architecture.h"
 #include "inspect/probe/tensors.h"
-#include "model/inspection.h"
+#include "model/activations.h"
 
 namespace attnscope {
 namespace {
@@ -41,18 +41,6 @@ class WithGradients {
  private:
   std::vector<torch::Tensor> parameters_;
 };
-
-const char* sublayer_name(Sublayer sublayer) {
-  switch (sublayer) {
-    case Sublayer::self_attention:
-      return "self-attention";
-    case Sublayer::cross_attention:
-      return "cross-attention";
-    case Sublayer::feed_forward:
-      return "feed-forward";
-  }
-  return "";
-}
 
 double norm_of(const torch::Tensor& tensor) {
   return tensor.to(torch::kFloat64).norm().item<double>();
@@ -148,38 +136,11 @@ void TensorsCollector::add_activation(const std::string& name, const torch::Tens
 }
 
 void TensorsCollector::add_activations(SequenceModel& model, std::int64_t step) {
-  const torch::NoGradGuard no_grad;
-  const ModelConfig& config = model.config();
-  Inspection record{.values_wanted = true, .sublayers_wanted = true, .cells_wanted = true};
-  Memory memory;
-  if (!config.is_language_model())
-    memory = model.encode(ids_tensor(ids_of(sentence_.source), model.device()), {}, &record);
-  const torch::Tensor features =
-      model.decode(ids_tensor(ids_of(sentence_.read), model.device()), memory, nullptr, &record);
-  for (const AttentionPart stack : {AttentionPart::encoder, AttentionPart::decoder}) {
-    const std::string name = part_name(stack);
-    const auto embedded = record.values.find({ValueKind::state, stack, 0});
-    if (embedded != record.values.end()) add_activation(name + " embedded", embedded->second[0], step);
-    for (const SublayerTensors& sublayer : record.sublayers) {
-      if (sublayer.decoder != (stack == AttentionPart::decoder)) continue;
-      const std::string place =
-          fmt::format("{} layer {} {}", name, sublayer.layer + 1, sublayer_name(sublayer.sublayer));
-      if (sublayer.active.defined()) add_activation(place + ", hidden units", sublayer.active[0], step);
-      add_activation(place + ", added", sublayer.added[0], step);
-      add_activation(place + ", out", sublayer.out[0], step);
-    }
-    const auto& cells = stack == AttentionPart::encoder ? record.encoder_cells : record.decoder_cells;
-    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-      std::vector<torch::Tensor> states;
-      for (const CellState& state : cells[cell]) states.push_back(state.h[0]);
-      if (!states.empty()) add_activation(fmt::format("{} cell {}, h", name, cell + 1), torch::stack(states), step);
-    }
-  }
-  add_activation("features", features[0], step);  // after the final norm: the input of the output matrix
-  const torch::Tensor logits = model.logits(features)[0];
-  // A classifier predicts only labels, at the end of the vocabulary.
-  add_activation("logits", config.is_classifier() ? logits.slice(1, logits.size(1) - config.num_classes) : logits,
-                 step);
+  const torch::Tensor source =
+      sentence_.source.empty() ? torch::Tensor() : ids_tensor(ids_of(sentence_.source), model.device());
+  visit_activations(
+      model, source, ids_tensor(ids_of(sentence_.read), model.device()),
+      [&](const std::string& name, const torch::Tensor& value) { add_activation(name, value[0], step); });
 }
 
 void TensorsCollector::add_last_update(Adam& optimizer, double learning_rate) {

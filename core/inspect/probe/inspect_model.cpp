@@ -7,6 +7,7 @@
 #include "common/clamped.h"
 #include "config/inspection_size.h"
 #include "data/tokenizer/tokenizer.h"
+#include "inspect/probe/bounded_tokens.h"
 #include "inspect/probe/choices.h"
 #include "inspect/probe/data_flow.h"
 #include "inspect/probe/readings.h"
@@ -16,39 +17,11 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t max_bytes_per_token = 64;  // SentencePiece's tokens have at most 16 characters
-
-// The part of an overlong text that is inspected.
-enum class Keep { beginning, end };
-
 std::shared_ptr<const std::vector<PositionTable>> position_tables(SequenceModel& model) {
   auto tables = std::make_shared<std::vector<PositionTable>>();
   for (const PositionTensor& tensor : model.positions())
     tables->push_back({tensor.name, static_cast<int>(tensor.first), to_matrix(tensor.values)});
   return tables;
-}
-
-std::string_view bounded_text(std::string_view text, std::size_t room, Keep keep, bool& truncated) {
-  // Text that cannot fit is cut before tokenization: SentencePiece takes quadratic time on unknown characters.
-  const std::size_t most = room * max_bytes_per_token;
-  if (text.size() <= most) return text;
-  truncated = true;
-  const auto inside_character = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U; };
-  std::size_t cut = keep == Keep::beginning ? most : text.size() - most;
-  while (cut > 0 && inside_character(cut)) --cut;
-  return keep == Keep::beginning ? text.substr(0, cut) : text.substr(cut);
-}
-
-// At most `room` tokens; `truncated` is set if some are cut off.
-std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view text, Side side, std::int64_t room,
-                                  Keep keep, bool& truncated) {
-  const auto most = static_cast<std::size_t>(room);
-  std::vector<Token> tokens = tokenizer.encode(bounded_text(text, most, keep, truncated), side);
-  if (tokens.size() <= most) return tokens;
-  truncated = true;
-  const auto cut = static_cast<std::ptrdiff_t>(keep == Keep::beginning ? most : tokens.size() - most);
-  if (keep == Keep::beginning) return {tokens.begin(), tokens.begin() + cut};
-  return {tokens.begin() + cut, tokens.end()};
 }
 
 // Resolves typed tokens to ids; texts that match no token have no effect.
@@ -190,11 +163,10 @@ Course SnapshotBuilder::translation() {
 // The end of the prompt matters most for the continuation, so it is retained, with room for the output.
 Course SnapshotBuilder::continuation() {
   const std::int64_t context = longest();
-  const std::int64_t room_to_write = std::min(longest_continuation, context / 2);
   Course course;
   course.ends = config().writing_ends();
   course.inputs =
-      bounded_tokens(tokenizer_, probe_.text, Side::source, context - room_to_write, Keep::end, snapshot.truncated);
+      bounded_tokens(tokenizer_, probe_.text, Side::source, prompt_room(context), Keep::end, snapshot.truncated);
   if (const int opening = tokenizer_.opening(); opening >= 0 && !snapshot.truncated)
     course.inputs.insert(course.inputs.begin(), token_of(opening, tokenizer_, config()));
   if (course.inputs.empty()) course.inputs.push_back(end());

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <variant>
 
 #include "common/mark.h"
@@ -97,6 +99,11 @@ std::optional<Message> refusal(const Command& command, bool control) {
     return Message{Severity::warning,
                    mark("Runs can be opened, restarted, compared and saved only where they are training")};
   if (!control) return Message{Severity::warning, mark("Read-only window: only the training process can change this")};
+  const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  if (const auto* adjust = std::get_if<Adjust>(&command); adjust && adjust->config.training.threads > cores)
+    return Message{Severity::warning,
+                   fmt::format(mark("training.threads is {}, but the machine that trains has {} cores: not changed"),
+                               adjust->config.training.threads, cores)};
   if (const auto* pin = std::get_if<Pin>(&command); pin && (utf8_fault(pin->text) || !is_short(pin->text)))
     return Message{Severity::warning, mark("A pinned sentence must be short and in UTF-8")};
   return std::nullopt;

@@ -11,6 +11,7 @@
 #include "lessons/curve_figure.h"
 #include "shell/app_state.h"
 #include "shell/lessons/lessons.h"
+#include "widgets/number_field.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 
@@ -148,8 +149,8 @@ void draw_number(const AppState& scope, const Prediction& prediction, Expectatio
   small_text(skin.theme.text_dim, say(scope, Say::number_here), skin);
   if (!guess.made) guess.number = (prediction.from + prediction.to) / 2;
   ImGui::SetNextItemWidth(-1);
-  guess.made |= ImGui::SliderScalar("##number", ImGuiDataType_Double, &guess.number, &prediction.from, &prediction.to,
-                                    "%.2f", ImGuiSliderFlags_AlwaysClamp);
+  guess.made |= number_slider("##number", guess.number, prediction.from, prediction.to, "%.2f", ImGuiSliderFlags_AlwaysClamp,
+                              skin);
 }
 
 void draw_words(const AppState& scope, Expectation& guess, const Skin& skin) {

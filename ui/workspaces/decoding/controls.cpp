@@ -9,6 +9,7 @@
 #include "analysis/sampling.h"
 #include "base/translation.h"
 #include "config/config.h"
+#include "widgets/number_field.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 
@@ -39,15 +40,13 @@ struct Slider {
 
 template <typename Number>
 void draw_slider(const Slider& slider, Number& value, Number least, Number most, const Skin& skin) {
-  constexpr ImGuiDataType type = std::is_same_v<Number, double> ? ImGuiDataType_Double : ImGuiDataType_S64;
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(slider.label);
   help_tooltip(slider.help, skin);
   ImGui::SameLine(skin.px(120));
   ImGui::SetNextItemWidth(skin.px(220));
   ImGui::PushID(slider.label);
-  ImGui::SliderScalar("##value", type, &value, &least, &most, slider.format,
-                      ImGuiSliderFlags_AlwaysClamp | slider.flags);
+  number_slider("##value", value, least, most, slider.format, ImGuiSliderFlags_AlwaysClamp | slider.flags, skin);
   ImGui::PopID();
   help_tooltip(slider.help, skin);
 }

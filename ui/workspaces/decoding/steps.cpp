@@ -7,6 +7,7 @@
 
 #include "base/translation.h"
 #include "common/clamped.h"
+#include "widgets/number_field.h"
 #include "widgets/row.h"
 #include "widgets/token_strip.h"
 #include "widgets/words.h"
@@ -36,8 +37,8 @@ void draw_player(const Snapshot& snapshot, DecodingView& view, const Skin& skin)
   ImGui::SameLine(0, skin.px(8));
   ImGui::SetNextItemWidth(clamped(ImGui::GetContentRegionAvail().x - skin.px(410), skin.px(120), skin.px(420)));
   int shown = view.time_step + 1;
-  if (ImGui::SliderInt("##step", &shown, 1, last + 1, trf("step %d of {}", last + 1).c_str(),
-                       ImGuiSliderFlags_AlwaysClamp))
+  if (number_slider("##step", shown, 1, last + 1, trf("step %d of {}", last + 1).c_str(), ImGuiSliderFlags_AlwaysClamp,
+                    skin))
     visit(view, snapshot, shown - 1);
   help_tooltip(tr("Decoding step: at each step the decoder reads its output so far and chooses one more token."), skin);
 }

@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
+#include "widgets/number_field.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/splitter.h"
@@ -93,7 +94,7 @@ void draw_tsne_controls(WorkspaceContext& context, EmbeddingsView& view) {
     view.by_tsne = true;
   if (!view.by_tsne) return;
   begin_control(tr("perplexity"), tr("Roughly the number of neighbors that each token keeps."), 90, skin);
-  ImGui::SliderFloat("##perplexity", &view.perplexity, 2, 100, "%.0f", ImGuiSliderFlags_AlwaysClamp);
+  number_slider("##perplexity", view.perplexity, 2.0F, 100.0F, "%.0f", ImGuiSliderFlags_AlwaysClamp, skin);
   const char* label = view.tsne ? tr("Recompute t-SNE") : tr("Compute t-SNE");
   next_in_row(button_width(label), skin.px(6));
   if (ImGui::Button(label)) context.study = TsneStudy{view.inspection->matrix, static_cast<double>(view.perplexity)};

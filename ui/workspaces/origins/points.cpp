@@ -9,6 +9,7 @@
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/heatmap.h"
+#include "widgets/number_field.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -206,8 +207,7 @@ bool draw_slider(const SliderText& text, double& value, double low, double high,
                  const Skin& skin) {
   begin_slider(text, skin);
   ImGui::PushID(text.word);
-  const bool changed =
-      ImGui::SliderScalar("##value", ImGuiDataType_Double, &value, &low, &high, format, slider_flags(logarithmic));
+  const bool changed = number_slider("##value", value, low, high, format, slider_flags(logarithmic), skin);
   ImGui::PopID();
   help_tooltip(text.help, skin);
   return changed;
@@ -216,7 +216,7 @@ bool draw_slider(const SliderText& text, double& value, double low, double high,
 bool draw_slider(const SliderText& text, int& value, int low, int high, bool logarithmic, const Skin& skin) {
   begin_slider(text, skin);
   ImGui::PushID(text.word);
-  const bool changed = ImGui::SliderInt("##value", &value, low, high, "%d", slider_flags(logarithmic));
+  const bool changed = number_slider("##value", value, low, high, "%d", slider_flags(logarithmic), skin);
   ImGui::PopID();
   help_tooltip(text.help, skin);
   return changed;

@@ -12,6 +12,7 @@
 #include "common/clamped.h"
 #include "config/position_schemes.h"
 #include "widgets/heatmap.h"
+#include "widgets/number_field.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -190,7 +191,7 @@ void draw_row_choice(const PositionScheme& scheme, PositionNumbersView& view, co
   ImGui::SetNextItemWidth(std::min(skin.px(150), ImGui::GetContentRegionAvail().x));
   const int first = view.shown.first;
   int number = first + view.row;
-  ImGui::SliderInt("##row", &number, first, first + view.dots.rows - 1, "%d", ImGuiSliderFlags_AlwaysClamp);
+  number_slider("##row", number, first, first + view.dots.rows - 1, "%d", ImGuiSliderFlags_AlwaysClamp, skin);
   view.row = number - first;
   ImGui::PopStyleVar();
   help_tooltip(tr("The row that the others are compared with. You can also click a row above."), skin);

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
+#include "widgets/number_field.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -28,7 +29,7 @@ void draw_position(const char* word, int& position, Color32 color, const char* h
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(skin.px(120));
   ImGui::PushID(word);
-  ImGui::SliderInt("##position", &position, 0, last_position, "%d", ImGuiSliderFlags_AlwaysClamp);
+  number_slider("##position", position, 0, last_position, "%d", ImGuiSliderFlags_AlwaysClamp, skin);
   ImGui::PopID();
   help_tooltip(help, skin);
 }

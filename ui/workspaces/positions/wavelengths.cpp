@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
+#include "widgets/number_field.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -20,7 +21,8 @@ void draw_controls(WavelengthsView& view, const Skin& skin) {
               skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(skin.px(160));
-  ImGui::SliderInt("##far", &view.far, 32, most_far, "%d", ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_Logarithmic);
+  number_slider("##far", view.far, 32, most_far, "%d", ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_Logarithmic,
+                skin);
   help_tooltip(tr("It can go far beyond the length limit: the slowest wave takes 62 832 positions per period."), skin);
 }
 

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace attnscope {
+
+// The composed form (NFC), with every kind of space (U+00A0, U+202F, U+3000, …) as U+0020. Text that is not UTF-8 is
+// returned unchanged.
+std::string composed(std::string_view text);
+
+// Without a byte order mark at the beginning, and a line end (LF, CR LF, CR) at the end.
+std::string_view without_line_end(std::string_view line);
+
+}  // namespace attnscope

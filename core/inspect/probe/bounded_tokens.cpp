@@ -1,0 +1,32 @@
+#include "inspect/probe/bounded_tokens.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t max_bytes_per_token = 64;  // SentencePiece's tokens have at most 16 characters
+
+std::string_view bounded_text(std::string_view text, std::size_t room, Keep keep, bool& truncated) {
+  // Text that cannot fit is cut before tokenization: SentencePiece takes quadratic time on unknown characters.
+  const std::size_t most = room * max_bytes_per_token;
+  if (text.size() <= most) return text;
+  truncated = true;
+  const auto inside_character = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U; };
+  std::size_t cut = keep == Keep::beginning ? most : text.size() - most;
+  while (cut > 0 && inside_character(cut)) --cut;
+  return keep == Keep::beginning ? text.substr(0, cut) : text.substr(cut);
+}
+
+}  // namespace
+
+std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view text, Side side, std::int64_t room,
+                                  Keep keep, bool& truncated) {
+  const auto most = static_cast<std::size_t>(room);
+  std::vector<Token> tokens = tokenizer.encode(bounded_text(text, most, keep, truncated), side);
+  if (tokens.size() <= most) return tokens;
+  truncated = true;
+  const auto cut = static_cast<std::ptrdiff_t>(keep == Keep::beginning ? most : tokens.size() - most);
+  if (keep == Keep::beginning) return {tokens.begin(), tokens.begin() + cut};
+  return {tokens.begin() + cut, tokens.end()};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,25 @@
+// Which part of a text longer than the context is used, the same in every command and in the window: of a source the
+// beginning; of a prompt the end, on which its continuation depends most, with room for the continuation.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "data/tokenizer/tokenizer.h"
+#include "inspect/probe/readings.h"
+
+namespace attnscope {
+
+enum class Keep { beginning, end };
+
+// At most `room` tokens; `truncated` is set if some are left out.
+std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view text, Side side, std::int64_t room,
+                                  Keep keep, bool& truncated);
+
+// The maximum number of a prompt's tokens in a context of that length.
+inline std::int64_t prompt_room(std::int64_t context) {
+  return context - std::min(longest_continuation, context / 2);
+}
+
+}  // namespace attnscope
