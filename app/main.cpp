@@ -108,6 +108,20 @@ CLI::Option* add_run(CLI::App* sub, std::string& run) {
   return add_option(sub, "--run", "RUN", run, "Folder of the run")->required();
 }
 
+// --capture, which replaces --run and, if the command needs one, the sentence.
+void add_capture(CLI::App* sub, Run& run, CLI::Option* of_run, CLI::Option* sentence, std::string& capture,
+                 Run command) {
+  add_option(sub, "--capture", "FILE", capture, "Capture instead of a run: attention that another program recorded")
+      ->excludes(of_run);
+  of_run->required(false);
+  if (sentence) sentence->required(false)->excludes(sub->get_option("--capture"));
+  sub->callback([&run, &capture, of_run, sentence, command = std::move(command)] {
+    if (capture.empty() && of_run->count() == 0) throw CLI::RequiredError("--run or --capture");
+    if (capture.empty() && sentence && sentence->count() == 0) throw CLI::RequiredError(sentence->get_name());
+    run = command;
+  });
+}
+
 CLI::Option* add_target(CLI::App* sub, std::string& target) {
   const char* help = "Target side, if --corpus is one of two parallel files";
   return add_option(sub, "--target", "FILE", target, help)->needs("--corpus");
@@ -251,10 +265,11 @@ void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
 void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   CLI::App* sub = add_command(app, run, o, attend, "attend",
                               "Attention weights of every layer and head for a sentence, as JSON or CSV");
-  add_run(sub, o.run);
-  add_option(sub, "--source", "TEXT", o.source, "The sentence, or a language model's prompt")->required();
+  CLI::Option* of_run = add_run(sub, o.run);
+  CLI::Option* source = add_option(sub, "--source", "TEXT", o.source, "The sentence, or a language model's prompt");
+  add_capture(sub, run, of_run, source, o.capture, [&o] { return attend(o); });
   add_option(sub, "--target", "TEXT", o.target, "Target text to use instead of the model's own output");
-  sub->add_option("--format", o.format, "json: everything; csv: one attention map")
+  sub->add_option("--format", o.format, "json: everything; csv: one attention map, or all of a capture")
       ->check(CLI::IsMember({"json", "csv"}));
   sub->add_flag("--json", json, "Same as --format json")->excludes("--format");
   sub->add_option("--part", o.part, "Attention to write as CSV")->check(CLI::IsMember({"encoder", "decoder", "cross"}));
@@ -325,8 +340,10 @@ void add_cost(CLI::App& app, Run& run, CostOptions& o) {
 void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
   CLI::App* sub = add_command(
       app, run, o, heads, "heads",
-      "Head importance: how much the held-out loss increases when each head, and growing sets of heads, are ablated");
-  add_run(sub, o.run);
+      "Head importance: how much the held-out loss increases when each head, and growing sets of heads, are ablated. "
+      "Of a capture: entropy, distance and other measures of its attention");
+  CLI::Option* of_run = add_run(sub, o.run);
+  add_capture(sub, run, of_run, nullptr, o.capture, [&o] { return heads(o); });
   sub->add_flag("--recorded", o.recorded, "Measure at every step whose weights were saved, on a few batches");
   sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
@@ -560,7 +577,8 @@ int run_program(int argc, char** argv) {
   WindowOptions window_options;
   Run run = [&] { return open_window(window_options); };
   app.add_option("path,--run", window_options.path,
-                 "File to open in the window: a run's folder, a saved view (NAME.attnscope), or a text to train on")
+                 "File to open in the window: a run's folder, a capture (NAME.safetensors), a saved view (NAME.attnscope), or "
+                 "a text to train on")
       ->type_name("RUN|FILE");
   app.failure_message(message_of);
   TrainOptions train_options;

@@ -44,6 +44,7 @@ std::string map_csv(const Snapshot& snapshot, const HeadPlace& place) {
 }  // namespace
 
 int attend(const AttendOptions& options) {
+  if (!options.capture.empty()) return attend_capture(options);
   TorchEngine engine;
   open_model(engine, options.run);
   const ModelConfig& model = engine.config().model;

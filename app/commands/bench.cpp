@@ -164,6 +164,7 @@ int bench(const BenchOptions& options) {
   measure_circuit(engine, measurements);
 #ifdef ATTNSCOPE_GUI
   line.show("Measuring large attention maps", -1);
+  for (Measurement& measurement : measure_captures()) measurements.push_back(std::move(measurement));
   for (Measurement& measurement : measure_maps(engine.tokenizer())) measurements.push_back(std::move(measurement));
   line.show("Measuring embedding maps", -1);
   for (Measurement& measurement : measure_embeddings(engine.tokenizer()))

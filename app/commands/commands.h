@@ -84,6 +84,7 @@ int evaluate(const EvaluateOptions& options);
 
 struct AttendOptions {
   std::string run;
+  std::string capture;  // instead of run and source: prints everything that it contains
   std::string source;
   std::optional<std::string> target;  // absent: the model's own translation
   std::string format = "json";        // or "csv": only the map of `part`, `layer` and `head`
@@ -93,6 +94,7 @@ struct AttendOptions {
   InterventionsText interventions;  // interventions on the model during the inspection
 };
 int attend(const AttendOptions& options);  // on stdout
+int attend_capture(const AttendOptions& options);
 
 struct ExplainOptions {
   std::string run = {};
@@ -171,10 +173,12 @@ int cost(const CostOptions& options);  // on stdout
 
 struct HeadsOptions {
   std::string run = {};
+  std::string capture = {};  // instead of run: only what attention alone tells
   bool recorded = false;  // at every recorded step instead
   bool json = false;
 };
 int heads(const HeadsOptions& options);  // on stdout
+int heads_capture(const HeadsOptions& options);
 
 struct TensorsOptions {
   std::string run = {};

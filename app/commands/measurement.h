@@ -84,6 +84,9 @@ inline constexpr int measured_height = 1000;
 // a sentence of 512 tokens from the model to the screen.
 std::vector<Measurement> measure_maps(const Tokenizer& tokenizer);
 
+// Two large captures (files/captures/capture.h): opening, memory and frames of the window, drawn offscreen.
+std::vector<Measurement> measure_captures();
+
 // The embeddings of 30 000 tokens: principal axes, nearest neighbors of one, and frames of the map, offscreen. Any
 // `tokenizer` will do.
 std::vector<Measurement> measure_embeddings(const Tokenizer& tokenizer);

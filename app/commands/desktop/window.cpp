@@ -20,6 +20,7 @@
 #include "commands/paths.h"
 #include "common/channel.h"
 #include "common/programs.h"
+#include "files/captures/capture.h"
 #include "model/kernels/signals.h"
 #include "model/kernels/yielding.h"
 #include "session/file_writing.h"
@@ -143,7 +144,7 @@ std::unique_ptr<Engine> App::make_engine() {
 void App::open_first_run(const std::string& path) {
   session_->post(ListAutosaves{});
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
+  if (std::filesystem::is_directory(path, error) || path.ends_with(capture_extension)) {
     session_->post(OpenRun{path});
     return;
   }

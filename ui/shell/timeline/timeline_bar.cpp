@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "shell/actions.h"
+#include "shell/captures.h"
 #include "shell/export.h"
 #include "shell/sentence.h"
 #include "shell/timeline/timeline.h"
@@ -142,12 +144,15 @@ std::string memory_text(const History& history) {
   std::size_t frames = 0;
   for (const PinnedSentence& sentence : history.sentences()) frames += sentence.frames.size();
   constexpr double mebibyte = 1 << 20;
+  if (history.budget() == std::numeric_limits<std::size_t>::max())
+    return trf("{:.1f} MiB · {} frames", static_cast<double>(history.bytes()) / mebibyte, frames);
   return trf("{:.1f} of {:.0f} MiB · {} frames", static_cast<double>(history.bytes()) / mebibyte,
              static_cast<double>(history.budget()) / mebibyte, frames);
 }
 
 std::string step_text(const AppState& scope) {
   const Snapshot* past = scope.timeline.past.snapshot.get();
+  if (!past && shows_capture(scope)) return trf("last step, {}", grouped(scope.status.step));
   if (!past) return trf("now, step {}", grouped(scope.status.step));
   return trf("step {} of {}", grouped(past->step), grouped(scope.status.step));
 }
