@@ -56,7 +56,7 @@ Safetensors capture_of(const Json& sentences, std::vector<TensorBytes> tensors) 
 Safetensors one_sentence(const Json& more = Json::object()) {
   Json sentence = {{"text", "the bank"}, {"source", bank}};
   sentence.update(more);
-  return capture_of({sentence}, {even("0/5/encoder", 2, 3, 4, 4)});
+  return capture_of(Json::array({sentence}), {even("0/5/encoder", 2, 3, 4, 4)});
 }
 
 class CaptureTest : public testing::Test {
@@ -195,8 +195,8 @@ TEST_F(CaptureTest, EveryMismatchNamesSentenceTensorAndBothNumbers) {
       {with_tensor(even("encoder", 1, 1, 4, 4)), {"SENTENCE/STEP/WHAT"}},
       {with_tensor(even("0/05/encoder", 1, 1, 4, 4)), {"SENTENCE/STEP/WHAT"}},
       {with_tensor(tensor("0/5/hidden", {3, 4, 8}, {1})), {"step 5 has no attention"}},
-      {with_second({}, tensor("0/5/hidden", {2, 4, 8}, {1})), {"2 layers of hidden states", "2 layers of attention need 3"}},
-      {with_second({}, tensor("0/5/hidden", {3, 5, 8}, {1})), {"5 tokens", "4 source tokens"}},
+      {with_second(Json::object(), tensor("0/5/hidden", {2, 4, 8}, {1})), {"2 layers of hidden states", "2 layers of attention need 3"}},
+      {with_second(Json::object(), tensor("0/5/hidden", {3, 5, 8}, {1})), {"5 tokens", "4 source tokens"}},
       {with_second(pair, tensor("0/5/logits", {2, 3}, {1})), {"no \"candidates\""}},
       {with_second({{"target", {"x"}}, {"candidates", {"p", "q"}}}, tensor("0/5/logits", {1, 3}, {1})),
        {"3 columns", "2 candidate tokens"}},
@@ -208,8 +208,8 @@ TEST_F(CaptureTest, EveryMismatchNamesSentenceTensorAndBothNumbers) {
       {one_sentence({{"sentence_b", 4}}), {"\"sentence_b\" is 4", "up to 3"}},
       {one_sentence({{"steps", {{"6", {{"source", {"a"}}}}}}}), {"\"steps\" names step \"6\""}},
       {capture_of(Json::array(), {}), {"at least one sentence"}},
-      {capture_of({{{"source", bank}}}, {}), {"no tensor belongs to it"}},
-      {capture_of({{{"text", "nothing"}}}, {even("0/0/encoder", 1, 1, 1, 1)}), {"neither source nor target"}},
+      {capture_of(Json::array({Json{{"source", bank}}}), {}), {"no tensor belongs to it"}},
+      {capture_of(Json::array({Json{{"text", "nothing"}}}), {even("0/0/encoder", 1, 1, 1, 1)}), {"neither source nor target"}},
   };
   for (const auto& [contents, parts] : cases) {
     const std::string text = refusal(contents);
@@ -292,7 +292,7 @@ TEST_F(CaptureTest, WhatIsSavedReopensTheSame) {
 
 TEST_F(CaptureTest, LogitsBecomeCandidates) {
   const Json sentence = {{"source", {"a"}}, {"target", {"x"}}, {"candidates", {"p", "q"}}};
-  const CaptureContents capture = load(capture_of({sentence}, {even("0/0/cross", 1, 1, 1, 1),
+  const CaptureContents capture = load(capture_of(Json::array({sentence}), {even("0/0/cross", 1, 1, 1, 1),
                                                        tensor("0/0/logits", {1, 2}, {0, std::log(3.0F)})}));
   const DecodingStep& step = capture.sentences[0].frames[0]->decoding.at(0);
   EXPECT_EQ(step.candidates[0].token.text, "q");
