@@ -194,6 +194,7 @@ TEST_F(CaptureWindow, HiddenStatesAreShownByLayer) {
 
 TEST_F(CaptureWindow, ManyLayersOneHeadAndOddTokensAreDrawn) {
   open(R"([{"source": ["\n", "😀", "a", "a", ""]}])", {tensor("0/0/encoder", {100, 1, 5, 5}, {0.2F})});
+  scope.views.of<AttentionView>().layer = 99;
   for (const AttentionLevel level : {AttentionLevel::model, AttentionLevel::head}) {
     scope.views.of<AttentionView>().level = level;
     ui.frames(3, draw);

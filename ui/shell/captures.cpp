@@ -81,7 +81,7 @@ void draw_capture_facts(const AppState& scope, const Skin& skin) {
               skin);
   }
   const CapturedSentence& captured = *snapshot->captured;
-  if (snapshot->model.is_signed()) draw_line(tr("values"), tr("of either sign, not attention weights"), skin);
+  if (snapshot->model.is_signed()) draw_line(tr("values"), tr("of either sign"), skin);
   if (captured.second >= 0) draw_line(tr("sentence B"), trf("from token {} on", captured.second), skin);
   if (captured.grid_rows > 0)
     draw_line(tr("image patches"), fmt::format("{} × {}", captured.grid_rows, captured.grid_cols), skin);

@@ -208,7 +208,8 @@ void draw_bar(AppState& scope, const Skin& skin) {
   const bool with_sentences = takes(sentences_width);
   const bool with_step = takes(step_width);
   const bool simple = scope.layout.density == Density::simple || skin.presentation;
-  const bool with_weight = !simple && takes(button_width(tr("Plot weight")));
+  const char* plot = scope.run.config.model.is_signed() ? tr("Plot value") : tr("Plot weight");
+  const bool with_weight = !simple && takes(button_width(plot));
   const bool with_memory = !simple && takes(text_size(skin.fonts.small, memory).x);
   if (with_sentences) {
     draw_sentences(scope, sentences_width, skin);
@@ -220,7 +221,7 @@ void draw_bar(AppState& scope, const Skin& skin) {
   draw_action_button(scope, find_action("live"), skin, tr("Live"));
   if (with_weight) {
     ImGui::SameLine(0, gap);
-    draw_action_button(scope, find_action("plot-weight"), skin, tr("Plot weight"));
+    draw_action_button(scope, find_action("plot-weight"), skin, plot);
   }
   if (with_memory) {
     ImGui::SameLine(0, gap);

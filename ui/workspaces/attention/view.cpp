@@ -126,7 +126,10 @@ void measure_heads(const ShownMaps& maps, AttentionView& view) {
   std::size_t budget = cells_measured_a_frame;
   view.measures.pending = false;
   for (const AttentionPart part : attention_parts) {
-    if (maps.lacks(part)) continue;
+    if (maps.lacks(part)) {
+      view.measures.parts[static_cast<std::size_t>(part)].clear();  // of another model
+      continue;
+    }
     const Shown& shown = maps.of(part);
     measure(view.measures, part, shown, budget);
   }
@@ -162,7 +165,8 @@ void move_pinned_row(AttentionView& view, const Snapshot& snapshot, int rows) {
 
 int first_row(const Snapshot& snapshot, AttentionPart part) {
   if (snapshot.model.is_language_model() || (snapshot.captured && snapshot.source.empty())) return static_cast<int>(snapshot.typed().size()) - 1;
-  return telling_row(row_tokens(snapshot, part));
+  const int row = telling_row(row_tokens(snapshot, part));
+  return snapshot.captured ? std::max(0, row) : row;  // a capture's tokens need not mark words
 }
 
 float brightest(const AttentionView& view, const HeadPlace& place, bool always) {
