@@ -129,7 +129,8 @@ void draw_input(AppState& scope, float width, const Skin& skin) {
 
 void draw_output(const AppState& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
-  if (snapshot == nullptr || (snapshot->captured && snapshot->output_text.empty())) return;
+  if (snapshot == nullptr) return;
+  if (snapshot->captured && snapshot->output_text.empty()) return ImGui::NewLine();
   if (is_blank(scope.layout.sentence) && !scope.run.config.model.is_language_model()) {
     ImGui::AlignTextToFramePadding();
     return dim_text(scope.run.config.model.is_classifier() ? tr("Type a text to classify it.")
