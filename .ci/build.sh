@@ -9,7 +9,7 @@ build_packages=(
 )
 # Debian's LibTorch calls the installed BLAS; the reference BLAS is about 30 times slower than OpenBLAS.
 debian_torch_packages=(libtorch-dev libgloo-dev libopenblas0-openmp)
-test_packages=(libgtest-dev libgmock-dev xvfb xdotool strace librsvg2-bin)
+test_packages=(libgtest-dev libgmock-dev xvfb xdotool strace librsvg2-bin python3-numpy)
 
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "attnscope: $*"; exit 1; }

@@ -116,6 +116,20 @@ CLI::Option* add_run(CLI::App* sub, std::string& run) {
   return add_option(sub, "--run", "RUN", run, "Folder of the run")->required();
 }
 
+// --capture, which replaces --run and, if the command needs one, the sentence.
+void add_capture(CLI::App* sub, Run& run, CLI::Option* of_run, CLI::Option* sentence, std::string& capture,
+                 Run command) {
+  add_option(sub, "--capture", "FILE", capture, "Capture instead of a run: attention that another program recorded")
+      ->excludes(of_run);
+  of_run->required(false);
+  if (sentence) sentence->required(false)->excludes(sub->get_option("--capture"));
+  sub->callback([&run, &capture, of_run, sentence, command = std::move(command)] {
+    if (capture.empty() && of_run->count() == 0) throw CLI::RequiredError("--run or --capture");
+    if (capture.empty() && sentence && sentence->count() == 0) throw CLI::RequiredError(sentence->get_name());
+    run = command;
+  });
+}
+
 CLI::Option* add_target(CLI::App* sub, std::string& target) {
   const char* help = "Target side, if --corpus is one of two parallel files";
   return add_option(sub, "--target", "FILE", target, help)->needs("--corpus");
@@ -277,11 +291,13 @@ void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
 void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   CLI::App* sub = add_command(app, run, o, compute<AttendOptions>, "attend",
                               "Attention weights of every layer and head for a sentence, as JSON or CSV");
-  add_run(sub, o.run);
+  CLI::Option* of_run = add_run(sub, o.run);
+  CLI::Option* source = add_option(sub, "--source", "TEXT", o.source, "The sentence, or a language model's prompt");
   add_step(sub, o.step);
-  add_option(sub, "--source", "TEXT", o.source, "The sentence, or a language model's prompt")->required();
+  add_capture(sub, run, of_run, source, o.capture,
+              [&o] { return o.capture.empty() ? compute(o) : attend_capture(o); });
   add_option(sub, "--target", "TEXT", o.target, "Target text to use instead of the model's own output");
-  sub->add_option("--format", o.format, "json: everything; csv: one attention map")
+  sub->add_option("--format", o.format, "json: everything; csv: one attention map, or all of a capture")
       ->check(CLI::IsMember({"json", "csv"}));
   sub->add_flag("--json", json, "Same as --format json")->excludes("--format");
   sub->add_option("--part", o.part, "Attention to write as CSV")->check(CLI::IsMember({"encoder", "decoder", "cross"}));
@@ -353,9 +369,12 @@ void add_cost(CLI::App& app, Run& run, CostOptions& o) {
 void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
   CLI::App* sub = add_command(
       app, run, o, compute<HeadsOptions>, "heads",
-      "Head importance: how much the held-out loss increases when each head, and growing sets of heads, are ablated");
-  add_run(sub, o.run);
+      "Head importance: how much the held-out loss increases when each head, and growing sets of heads, are ablated. "
+      "Of a capture: entropy, distance and other measures of its attention");
+  CLI::Option* of_run = add_run(sub, o.run);
   add_step(sub, o.step);
+  add_capture(sub, run, of_run, nullptr, o.capture,
+              [&o] { return o.capture.empty() ? compute(o) : heads_capture(o); });
   sub->add_flag("--recorded", o.recorded, "Measure at every step whose weights were saved, on a few batches");
   sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
@@ -523,7 +542,7 @@ int open_window(const WindowOptions& options) {
 }
 
 const BenchWindow* bench_window() {
-  static const BenchWindow parts{measure_thumbnails, open_attention_window, measure_embedding_frames, measure_window};
+  static const BenchWindow parts{measure_thumbnails, measure_captures, open_attention_window, measure_embedding_frames, measure_window};
   return &parts;
 }
 
@@ -651,7 +670,8 @@ int run_program(int argc, char** argv) {
   AllOptions options;
   Run run = [&] { return open_window(options.window); };
   app.add_option("path,--run", options.window.path,
-                 "File to open in the window: a run's folder, a saved view (NAME.attnscope), or a text to train on")
+                 "File to open in the window: a run's folder, a capture (NAME.safetensors), a saved view "
+                 "(NAME.attnscope), or a text to train on")
       ->type_name("RUN|FILE");
   app.failure_message(message_of);
   add_commands(app, run, options);

@@ -16,12 +16,15 @@
 
 #include "circuit_fixture.h"
 #include "embeddings_fixture.h"
+#include "files/captures/capture_engine.h"
 #include "files/storage/file.h"
 #include "shell/app_state.h"
+#include "shell/captures.h"
 #include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "window/font_files.h"
 #include "window/offscreen.h"
+#include "workspaces/attention/view.h"
 #include "workspaces/circuit/view.h"
 #include "workspaces/workspaces.h"
 
@@ -132,6 +135,42 @@ TEST(Screenshot, IsTheSameEveryTime) {
   AppState first = animal_scope();
   AppState second = animal_scope();
   EXPECT_EQ(draw_offscreen(first, 800, 500, 1).rgba, draw_offscreen(second, 800, 500, 1).rgba);
+}
+
+// The lower part of the workspace's picture: below the choice of views, some of which need the model.
+std::vector<std::uint8_t> maps_of_picture(AppState& scope) {
+  const Picture picture = draw_offscreen(scope, width, height, 1);
+  const PictureArea& area = scope.exports.area;
+  const auto left = static_cast<std::size_t>(area.low.x), right = static_cast<std::size_t>(area.high.x);
+  std::vector<std::uint8_t> pixels;
+  for (auto y = static_cast<std::size_t>(area.low.y) + 30; y < static_cast<std::size_t>(area.high.y); ++y) {
+    const auto line = picture.rgba.begin() + static_cast<std::ptrdiff_t>(y * width * 4);
+    pixels.insert(pixels.end(), line + static_cast<std::ptrdiff_t>(left * 4), line + static_cast<std::ptrdiff_t>(right * 4));
+  }
+  return pixels;
+}
+
+TEST(Screenshot, ASavedCaptureShowsTheSamePixels) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("capture_pixels." + std::to_string(::getpid()) + ".safetensors");
+  for (const AttentionLevel level : {AttentionLevel::model, AttentionLevel::head}) {
+    AppState run = animal_scope(), reopened;
+    for (AppState* scope : {&run, &reopened}) {
+      scope->layout.workspace = find_workspace("attention");
+      scope->views.of<AttentionView>().level = level;
+    }
+    save_capture(run, file.string(), true);
+    ASSERT_FALSE(run.commands.empty());
+    write_file(file, std::get<WriteFile>(run.commands.back()).bytes);
+    CaptureEngine engine(99);
+    receive(reopened, {engine.open_model(file.string())}, nullptr);
+    engine.probe(reopened.asked, [&](auto snapshot) { receive(reopened, {}, std::move(snapshot)); }, {});
+    reopened.toasts.clear();
+    const std::vector<std::uint8_t> saved = maps_of_picture(run), read = maps_of_picture(reopened);
+    EXPECT_GT(std::set<std::uint8_t>(saved.begin(), saved.end()).size(), 50U) << "something is drawn";
+    EXPECT_TRUE(saved == read) << "level " << static_cast<int>(level);
+  }
+  std::filesystem::remove(file);
 }
 
 TEST(Screenshot, ShowsEveryWorkspaceInBothThemes) {

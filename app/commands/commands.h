@@ -91,6 +91,7 @@ int evaluate(const EvaluateOptions& options);
 
 struct AttendOptions {
   std::string run;
+  std::string capture;  // instead of run and source: prints everything that it contains
   std::string source;
   std::optional<std::string> target;  // absent: the model's own translation
   std::string format = "json";        // or "csv": only the map of `part`, `layer` and `head`
@@ -101,6 +102,7 @@ struct AttendOptions {
   std::optional<std::int64_t> step = {};  // as in OpenRun
 };
 int attend(const AttendOptions& options);  // on stdout
+int attend_capture(const AttendOptions& options);
 
 struct ExplainOptions {
   std::string run = {};
@@ -161,6 +163,7 @@ int lessons(const LessonsOptions& options);  // only in builds with the window
 // The parts of the benchmark that draw.
 struct BenchWindow {
   std::function<std::vector<Measurement>()> thumbnails;  // of 192 heads, changing in every frame
+  std::function<std::vector<Measurement>()> captures;    // two large ones: opening, memory, frames
   // Opens the attention workspace and returns the function that draws a snapshot in it.
   std::function<std::function<void(std::shared_ptr<const Snapshot>)>()> open_attention;
   std::function<std::vector<Measurement>(const EmbeddingResult&)> embedding_frames;
@@ -193,11 +196,13 @@ int cost(const CostOptions& options);  // on stdout
 
 struct HeadsOptions {
   std::string run = {};
+  std::string capture = {};  // instead of run: only what attention alone tells
   bool recorded = false;  // at every recorded step instead
   bool json = false;
   std::optional<std::int64_t> step = {};  // as in OpenRun
 };
 int heads(const HeadsOptions& options);  // on stdout
+int heads_capture(const HeadsOptions& options);
 
 struct TensorsOptions {
   std::string run = {};

@@ -30,4 +30,9 @@ double milliseconds(Work&& work) {
   return milliseconds_since(begin);
 }
 
+// A field of /proc/self/status, in MB; 0 if unavailable.
+double status_megabytes(const std::string& field);
+// Resets the peak resident set size, VmHWM.
+void forget_peak();
+
 }  // namespace attnscope

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "compute/attention_json.h"
+#include "commands/attention_json.h"
 #include "commands/commands.h"
 #include "commands/interventions_text.h"
 #include "compute/opening.h"
@@ -47,6 +47,7 @@ std::string map_csv(const Snapshot& snapshot, const HeadPlace& place) {
 }  // namespace
 
 int attend(const AttendOptions& options) {
+  if (!options.capture.empty()) return attend_capture(options);
   TorchEngine engine;
   open_model(engine, options.run, options.step);
   const ModelConfig& model = engine.config().model;

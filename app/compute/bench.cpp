@@ -164,6 +164,7 @@ int bench(const BenchOptions& options) {
   measure_circuit(engine, measurements);
   if (options.window) {
     line.show("Measuring large attention maps", -1);
+    for (Measurement& measurement : options.window->captures()) measurements.push_back(std::move(measurement));
     for (Measurement& measurement : options.window->thumbnails()) measurements.push_back(std::move(measurement));
     measurements.push_back(measure_long_sentence(engine.tokenizer(), *options.window));
   }

@@ -12,11 +12,6 @@
 
 namespace attnscope {
 
-// A field of /proc/self/status, in MB; 0 if unavailable.
-double status_megabytes(const std::string& field);
-// Resets the peak resident set size, VmHWM.
-void forget_peak();
-
 // Measures opening the run or checkpoint in the folder, with warm file cache: time, peak and final memory above the
 // program's own; and the time from a sentence to its attention.
 std::vector<Measurement> measure_opening(const std::string& run);

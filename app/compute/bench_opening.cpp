@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "compute/bench.h"
@@ -46,22 +45,6 @@ void measure_inspection_times(TorchEngine& engine, std::vector<Measurement>& out
 }
 
 }  // namespace
-
-double status_megabytes(const std::string& field) {
-  std::ifstream status("/proc/self/status");
-  std::string word;
-  while (status >> word) {
-    if (word != field) continue;
-    double kibibytes = 0;
-    status >> kibibytes;
-    return kibibytes / 1024;
-  }
-  return 0;
-}
-
-void forget_peak() {
-  std::ofstream("/proc/self/clear_refs") << 5;  // proc(5)
-}
 
 std::vector<Measurement> measure_opening(const std::string& run) {
   std::optional<TorchEngine> engine(std::in_place);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/model_comparison.h"
-#include "compute/attention_json.h"
+#include "commands/attention_json.h"
 #include "compute/opening.h"
 #include "commands/commands.h"
 #include "commands/progress.h"

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "analysis/embedding_measures.h"
-#include "compute/attention_json.h"
+#include "commands/attention_json.h"
 #include "commands/commands.h"
 #include "compute/opening.h"
 #include "commands/progress.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "compute/attention_json.h"
+#include "commands/attention_json.h"
 #include "compute/circuit_json.h"
 #include "commands/commands.h"
 #include "compute/explain_attribution.h"

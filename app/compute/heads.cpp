@@ -79,6 +79,7 @@ void print_history(TorchEngine& engine, const HeadsOptions& options, ProgressLin
 }  // namespace
 
 int heads(const HeadsOptions& options) {
+  if (!options.capture.empty()) return heads_capture(options);
   ProgressLine line;
   TorchEngine engine;
   open_run(engine, options.run, line, options.step);

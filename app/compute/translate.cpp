@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "compute/attention_json.h"
+#include "commands/attention_json.h"
 #include "commands/commands.h"
 #include "compute/opening.h"
 #include "commands/say.h"

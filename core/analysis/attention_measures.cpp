@@ -30,8 +30,34 @@ bool is_word(std::string_view token) {
   return !token.empty() && std::all_of(token.begin(), token.end(), is_word_byte);
 }
 
-bool begins_word(const Token& token) {
+bool begins_marked(const Token& token) {
   return token.text.starts_with(word_begin);
+}
+
+// How the tokens of a sentence are marked. Runs mark the start of a word with "▁". Captures, whose tokens have no ids,
+// may mark it with "Ġ" (byte-level), mark continuations instead (WordPiece), or consist of whole words.
+struct Marks {
+  std::string_view begin = word_begin;
+  bool has_pieces = false;
+  bool whole_words = false;
+};
+
+constexpr std::string_view byte_word_begin = "\u0120", piece_mark = "##";
+
+bool is_piece(const Token& token) {
+  return token.text.starts_with(piece_mark) && token.text.size() > piece_mark.size();
+}
+
+Marks marks_of(const std::vector<Token>& tokens) {
+  if (tokens.empty() || tokens.front().id >= 0 || std::ranges::any_of(tokens, begins_marked)) return {};
+  const auto starts = [](const Token& token) { return token.text.starts_with(byte_word_begin); };
+  if (std::ranges::any_of(tokens, starts)) return {byte_word_begin};
+  const bool pieces = std::ranges::any_of(tokens, is_piece);
+  return {word_begin, pieces, !pieces};
+}
+
+bool begins_word(const Token& token, const Marks& marks) {
+  return marks.whole_words || (marks.has_pieces ? !is_piece(token) : token.text.starts_with(marks.begin));
 }
 
 // Returns true for characters inside a word: didn't, week-end.
@@ -139,11 +165,13 @@ std::vector<float> received(const Matrix& map, bool causal) {
 
 std::vector<WordSpan> words_of(const std::vector<Token>& tokens) {
   std::vector<WordSpan> words;
+  const Marks marks = marks_of(tokens);
   bool joinable = false;  // the previous word can be continued
   for (int i = 0; i < static_cast<int>(tokens.size()); ++i) {
     std::string_view token = tokens[i].text;
-    const bool begins = token.starts_with(word_begin);
-    if (begins) token.remove_prefix(word_begin.size());
+    const bool begins = begins_word(tokens[i], marks);
+    if (token.starts_with(marks.begin)) token.remove_prefix(marks.begin.size());
+    if (marks.has_pieces && is_piece(tokens[i])) token.remove_prefix(piece_mark.size());
     const bool word = is_word(token) || (begins && token.empty());
     if (word && joinable && !begins) {
       words.back().text += token;
@@ -161,8 +189,8 @@ std::vector<WordSpan> spaced_words_of(const std::vector<Token>& tokens) {
   std::vector<WordSpan> joined;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool inside = i > 0 && i + 1 < words.size() && joins(words[i].text) && is_word(words[i - 1].text) &&
-                        is_word(words[i + 1].text) && !begins_word(tokens[words[i].begin]) &&
-                        !begins_word(tokens[words[i + 1].begin]);
+                        is_word(words[i + 1].text) && !begins_marked(tokens[words[i].begin]) &&
+                        !begins_marked(tokens[words[i + 1].begin]);
     if (!inside) {
       joined.push_back(words[i]);
       continue;

@@ -1,8 +1,10 @@
 // The configuration of a run: one struct per part, and one table that describes every field.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "config/heads.h"
 
 namespace attnscope {
 
@@ -43,6 +46,15 @@ struct SpecialTokens {
   bool ends_targets = true;  // `end` follows every target; a label has no end token
   bool ends_lines = true;    // replaces every line feed of running text; otherwise line feeds have their own tokens
   bool operator==(const SpecialTokens&) const = default;
+};
+
+// The attention of a capture (files/captures/capture.h): another program recorded it, and there is no model.
+struct CapturedAttention {
+  std::array<PartSize, 3> parts = {};  // in the order of AttentionPart
+  bool is_signed = false;              // scores, gradients or relevance, not weights
+  bool sums_to_one = true;             // every row of every map does
+  bool causal = false;                 // no query of the decoder attends to a later key
+  bool operator==(const CapturedAttention&) const = default;
 };
 
 // Sections without another paper named refer to Vaswani et al. 2017 (arXiv 1706.03762).
@@ -90,8 +102,12 @@ struct ModelConfig {
   std::int64_t unknown_id = 3;
   std::int64_t banned_id = -1;  // never generated
   bool ends_text = false;       // language model: the end token ends the output, not a line
+  std::optional<CapturedAttention> captured = {};  // replaces all of the above; not a field of config.json
   bool operator==(const ModelConfig&) const = default;
 
+  bool is_capture() const { return captured.has_value(); }
+  bool has_weights() const { return !captured || captured->sums_to_one; }  // attention is a distribution over the keys
+  bool is_signed() const { return captured && captured->is_signed; }
   bool is_language_model() const { return architecture == "decoder-only"; }
   bool is_classifier() const { return architecture == "classifier"; }
   bool is_recurrent() const { return architecture == "recurrent" || (is_classifier() && reader == "recurrent"); }

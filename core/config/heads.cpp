@@ -8,6 +8,7 @@ namespace attnscope {
 
 PartSize part_size(const ModelConfig& model, AttentionPart part) {
   constexpr PartSize none, one = {1, 1};
+  if (model.captured) return model.captured->parts[static_cast<std::size_t>(part)];
   const int heads = static_cast<int>(model.num_heads);
   if (part == AttentionPart::cross) {
     if (model.is_classifier()) return model.pools_by_weights() ? one : none;
@@ -18,6 +19,10 @@ PartSize part_size(const ModelConfig& model, AttentionPart part) {
   if (part == AttentionPart::encoder)
     return model.has_encoder() ? PartSize{static_cast<int>(model.num_encoder_layers), heads} : none;
   return model.has_decoder() ? PartSize{static_cast<int>(model.num_decoder_layers), heads} : none;
+}
+
+bool is_causal(const ModelConfig& model, AttentionPart part) {
+  return part == AttentionPart::decoder && (!model.captured || model.captured->causal);
 }
 
 const char* part_name(AttentionPart part) {

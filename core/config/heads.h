@@ -24,8 +24,12 @@ struct HeadPlace {
 struct PartSize {
   int layers = 0;
   int heads = 0;
+  bool operator==(const PartSize&) const = default;
 };
 PartSize part_size(const ModelConfig& model, AttentionPart part);
+
+// Returns whether no query of that attention sees a later key (look-ahead mask, §3.2.3).
+bool is_causal(const ModelConfig& model, AttentionPart part);
 
 // "encoder", "decoder", "cross".
 const char* part_name(AttentionPart part);

@@ -61,6 +61,7 @@ Frame frame_of(const Snapshot& inspection) {
   frame->encoder = inspection.encoder;
   frame->decoder = inspection.decoder;
   frame->cross = inspection.cross;
+  frame->captured = inspection.captured;
   frame->decoding = inspection.decoding;
   for (DecodingStep& step : frame->decoding) {
     step.reference.reset();
@@ -81,6 +82,14 @@ History::History(const std::vector<PinnedSentence>& sentences) : History() {
     pin(sentence.text);
     for (const Frame& frame : sentence.frames) add(frame);
   }
+}
+
+History History::whole(std::vector<PinnedSentence> sentences) {
+  History history(std::numeric_limits<std::size_t>::max());
+  for (const PinnedSentence& sentence : sentences)
+    for (const Frame& frame : sentence.frames) history.bytes_ += attnscope::bytes_of(*frame);
+  history.sentences_ = std::move(sentences);
+  return history;
 }
 
 bool History::pin(const std::string& text) {

@@ -34,6 +34,8 @@ class History {
  public:
   explicit History(std::size_t budget = default_history_budget) : budget_(budget) {}
   explicit History(const std::vector<PinnedSentence>& sentences);
+  // Holds all of these, whatever their number and size: the frames of a capture, which nothing is added to.
+  static History whole(std::vector<PinnedSentence> sentences);
 
   // Returns false if it is already pinned, or max_pinned are.
   bool pin(const std::string& text);

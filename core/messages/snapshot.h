@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -65,6 +66,27 @@ struct PositionTable {
   Matrix values;
 };
 
+// One layer's hidden states, one vector per token, projected onto their two principal axes.
+struct HiddenLayer {
+  Matrix points;  // tokens × 2
+  std::array<float, 2> shares = {};  // of the variance, along each
+};
+
+struct Label {
+  std::string name;
+  std::string value;
+};
+
+// What a capture (files/captures/capture.h) contains of a sentence besides tokens and attention.
+struct CapturedSentence {
+  std::vector<Label> labels;
+  int second = -1;          // first token of sentence B; −1: there is one sentence
+  int grid_rows = 0;        // of image patches, which are the last source tokens; 0: not an image
+  int grid_cols = 0;
+  std::vector<HiddenLayer> hidden;  // input of the first layer, then each layer's output; empty: not captured
+  Matrix layer_similarity;          // between these: the mean cosine of a token's vectors
+};
+
 struct BatchInspection;
 struct DataFlow;
 struct Decodings;
@@ -116,16 +138,18 @@ struct Snapshot {
   std::shared_ptr<const EmbeddingResult> embeddings;
   std::shared_ptr<const SenseResult> senses;  // likewise
 
+  std::shared_ptr<const CapturedSentence> captured;  // null unless the snapshot comes from a capture
+
   // The tokens of the input: the source, or the prompt.
   std::span<const Token> typed() const {
-    if (!model.is_language_model()) return source;
+    if (!model.is_language_model() && !(captured && source.empty())) return source;
     return std::span(target_in).first(std::min(forced - prefix + 1, target_in.size()));
   }
 
   // The first generated output: 0, or a language model's first after its prompt.
   int first_output() const { return static_cast<int>(forced - prefix); }
 
-  bool is_whole() const { return !target_out.empty() && decoding.size() == target_out.size(); }
+  bool is_whole() const { return captured || (!target_out.empty() && decoding.size() == target_out.size()); }
 };
 
 inline const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part) {

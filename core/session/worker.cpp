@@ -9,6 +9,7 @@
 
 #include "common/mark.h"
 #include "config/comparison.h"
+#include "files/captures/capture_engine.h"
 #include "files/storage/comparison_folder.h"
 #include "session/directory.h"
 #include "session/file_writing.h"
@@ -30,6 +31,8 @@ constexpr int viewer_question_rest = 4;
 constexpr int viewer_inspection_rest = 49;
 // A study that gives way is followed, slice by slice, by this multiple of training: it takes a twentieth of the time.
 constexpr int giving_way_rest = 19;
+// Numbers of captures, apart from those that the engine gives to runs.
+constexpr std::uint64_t first_capture = std::uint64_t{1} << 32;
 // A long decoding lets training take a step whenever it has blocked training for this long.
 constexpr auto longest_pause_of_training = 250ms;
 
@@ -111,6 +114,7 @@ void Session::Worker::run(std::stop_token stop) {
   save_what_is_left();
   other_.reset();
   engine_.reset();
+  models_.reset();
 }
 
 // Executes commands that arrived just before the end: file writes, and saving the run unless it was to be replaced
@@ -127,7 +131,7 @@ void Session::Worker::save_what_is_left() {
 
 void Session::Worker::make_engine() {
   try {
-    engine_ = make_engine_();
+    engine_ = models_ = make_engine_();
   } catch (...) {
     engine_error_ = fmt::format("The engine could not be started: {}", reason());
     say(Severity::error, engine_error_);
@@ -137,7 +141,7 @@ void Session::Worker::make_engine() {
 void Session::Worker::take_over(std::vector<HeldEngine> runs) {
   run_open_ = true;
   for (const HeldEngine& run : runs) run.engine->adjust(run.opened.config);  // also sets per-thread options
-  engine_ = std::move(runs.front().engine);
+  engine_ = models_ = std::move(runs.front().engine);
   config_ = runs.front().opened.config;
   send(std::move(runs.front().opened));
   if (runs.size() == 1) return;
@@ -344,11 +348,11 @@ void Session::Worker::unpin(const std::string& text) {
   send(SentenceUnpinned{text});
 }
 
-void Session::Worker::slow_down(RunOpened& opened, double factor) {
+void Session::Worker::slow_down(Engine& engine, RunOpened& opened, double factor) {
   if (factor == 1) return;
   TrainingConfig& training = opened.config.training;
   for (double* rate : {&training.noam_factor, &training.learning_rate, &training.min_learning_rate}) *rate *= factor;
-  engine_->adjust(opened.config);
+  engine.adjust(opened.config);
 }
 
 void Session::Worker::keep_run(const KeepRun& wanted) {
@@ -368,7 +372,7 @@ void Session::Worker::go_to_best() {
 }
 
 void Session::Worker::list_autosaves() {
-  if (engine_) send(AutosaveList{engine_->autosaves()});
+  if (models_) send(AutosaveList{models_->autosaves()});
 }
 
 bool Session::Worker::keep_or_tell(const Replacement& wanted, const std::function<void()>& keep) {
@@ -408,7 +412,7 @@ std::optional<RunOpened> Session::Worker::built(const char* task, const Build& b
 }
 
 bool Session::Worker::prepare(const Replacement& wanted, bool discard_unsaved, const char* task,
-                              AfterPreparation afterwards, const Build& build) {
+                              AfterPreparation afterwards, const std::shared_ptr<Engine>& engine, const Build& build) {
   std::optional<OpenRun> before;
   const auto keep = [&] {
     before = engine_->keep();
@@ -417,6 +421,7 @@ bool Session::Worker::prepare(const Replacement& wanted, bool discard_unsaved, c
   if (!discard_unsaved && !keep_or_tell(wanted, keep)) return false;
   std::optional<RunOpened> opened = built(task, build);
   if (!opened) return false;
+  engine_ = engine;
   run_open_ = true;
   corpus_follows_ = opened->corpus_follows;
   corpus_put_off_ = false;
@@ -433,19 +438,23 @@ bool Session::Worker::prepare(const Replacement& wanted, bool discard_unsaved, c
 }
 
 bool Session::Worker::reset(const Reset& wanted) {
-  return prepare(wanted, wanted.discard_unsaved, mark("create the new run"), AfterPreparation::train_on,
-                 [&](const ProgressCallback& progress) { return engine_->reset(wanted.config, progress); });
+  return prepare(wanted, wanted.discard_unsaved, mark("create the new run"), AfterPreparation::train_on, models_,
+                 [&](const ProgressCallback& progress) { return models_->reset(wanted.config, progress); });
 }
 
 // An opened run is inspected; training does not start by itself.
 bool Session::Worker::open(const OpenRun& wanted) {
-  const bool opened = prepare(
-      wanted, wanted.discard_unsaved, "open the run", AfterPreparation::freeze, [&](const ProgressCallback& progress) {
-        RunOpened run = wanted.go_on ? engine_->go_on_with(wanted.path, progress) : engine_->open_model(wanted.path);
-        if (wanted.step) engine_->use_step(run, *wanted.step);
-        slow_down(run, wanted.rate_factor);
-        return run;
-      });
+  const bool capture = wanted.path.ends_with(capture_extension);
+  const std::shared_ptr<Engine> engine =
+      capture ? std::make_shared<CaptureEngine>(first_capture + captures_++) : models_;
+  const bool opened =
+      prepare(wanted, wanted.discard_unsaved, capture ? mark("open the capture") : mark("open the run"),
+              AfterPreparation::freeze, engine, [&](const ProgressCallback& progress) {
+                RunOpened run =
+                    wanted.go_on ? engine->go_on_with(wanted.path, progress) : engine->open_model(wanted.path);
+                slow_down(*engine, run, wanted.rate_factor);
+                return run;
+              });
   if (opened) drop_other();
   return opened;
 }
@@ -544,6 +553,7 @@ void Session::Worker::end_comparison(const EndComparison& wanted) {
   if (!attempt(mark("save the run to be closed, so both stay open"), [&] { going->keep(); })) return;
   if (wanted.other_stays) {
     std::swap(engine_, other_);
+    models_ = engine_;
     config_ = other_config_;
     snapshot.put(other_snapshot.get());
     rerun_probe();

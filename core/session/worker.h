@@ -84,7 +84,7 @@ class Session::Worker {
   void save_all(const std::string& path);
   void pin(const std::string& text);
   void unpin(const std::string& text);
-  void slow_down(RunOpened& opened, double factor);  // reduces its learning rate
+  static void slow_down(Engine& engine, RunOpened& opened, double factor);  // reduces its learning rate
   void keep_run(const KeepRun& wanted);
   void go_to_best();
   void list_autosaves();
@@ -95,7 +95,7 @@ class Session::Worker {
   using Build = std::function<RunOpened(const ProgressCallback&)>;
   // Returns false if the present run stays.
   bool prepare(const Replacement& wanted, bool discard_unsaved, const char* task, AfterPreparation afterwards,
-               const Build& build);
+               const std::shared_ptr<Engine>& engine, const Build& build);
   // Builds a run with progress reports; none: it failed or was canceled, which has been reported.
   std::optional<RunOpened> built(const char* task, const Build& build);
   bool reset(const Reset& wanted);
@@ -165,7 +165,9 @@ class Session::Worker {
   const std::function<void()> wake_;
   std::stop_token stop_;
   std::vector<HeldEngine> runs_;  // until the engines take over
-  std::shared_ptr<Engine> engine_;
+  std::shared_ptr<Engine> engine_;  // of the present run
+  std::shared_ptr<Engine> models_;  // that runs models: another one while a capture is open
+  std::uint64_t captures_ = 0;      // opened so far
   std::string engine_error_;       // why there is no engine
   std::shared_ptr<Engine> other_;  // of the run that the present one is compared with; null: no comparison
   Config config_;                  // of the present run

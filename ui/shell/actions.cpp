@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
+#include "shell/captures.h"
 #include "shell/comparing.h"
 #include "shell/dialogs/context_menu.h"
 #include "shell/export.h"
@@ -134,7 +135,13 @@ void step_workspace(AppState& scope) {
   show_workspace(scope, all[static_cast<std::size_t>((at + by + count) % count)]);
 }
 
+std::string plot_weight_title(const AppState& scope) {
+  return scope.run.config.model.is_signed() ? tr("Plot the selected value") : tr("Plot the selected weight");
+}
+
 std::string plot_weight_help(const AppState& scope) {
+  if (scope.run.config.model.is_signed())
+    return tr("Plots the value of the selected query and key over the captured steps. ") + weight_problem(scope);
   return tr("Plots the weight of the selected query on the selected key over the recorded steps, below the loss "
             "curve. ") +
          weight_problem(scope);
@@ -421,7 +428,9 @@ constexpr MenuPlace apart(Menu menu) {
 
 constexpr std::array table = {
     // ---- the menus
-    Action{"open-run", "Open run…", "Opens the folder of a saved run: weights, tokenizer, curves.",
+    Action{"open-run", "Open run…",
+           "Opens the folder of a saved run: weights, tokenizer, curves. Or a capture, a .safetensors file with attention "
+           "that another program recorded.",
            typing(ctrl(Key::o)), Menu::file, choose_it<Purpose::open_run>},
     Action{"example", "Example", "Opens the trained model that ships with attnscope.", no_key, Menu::file, open_example,
            has_example},
@@ -504,6 +513,10 @@ constexpr std::array table = {
            no_key, Menu::exports, choose_it<Purpose::save_json>, can_choose_it<Purpose::save_json>},
     Action{"copy-numbers", "Copy numbers", "Copies the data of the workspace as CSV, to paste into a spreadsheet.",
            no_key, Menu::exports, copy_numbers, has_numbers, nullptr, pictures},
+    Action{"save-capture", "Capture…",
+           "Saves tokens and attention of the sentence, at all its recorded steps, in one .safetensors file that "
+           "attnscope and other programs open without the model.",
+           no_key, Menu::exports, choose_it<Purpose::save_capture>, can_choose_it<Purpose::save_capture>},
     Action{"save-film", "Film as numbered PNGs…",
            "Saves the workspace at every recorded step of the pinned sentence as film-00001.png, film-00002.png and so "
            "on, in a folder.",
@@ -518,7 +531,7 @@ constexpr std::array table = {
            is_pinned,
            {HoverTarget::token}},
     Action{"plot-weight",
-           "Plot the selected weight",
+           plot_weight_title,
            plot_weight_help,
            no_key,
            Menu::view,
@@ -655,8 +668,16 @@ constexpr std::array<std::string_view, 14> of_runs = {"open-run", "go-to-best", 
                                                       "save-run-as", "reset",   "begin-with",  "compare",    "keep-a",
                                                       "keep-b",      "lessons", "serve"};
 
-// The reason why this window may not do it if the run trains elsewhere; null: allowed.
+// Actions that need a model, which a capture does not have.
+constexpr std::array<std::string_view, 20> of_models = {
+    "save-run", "save-run-as", "train",     "step",        "reset",    "begin-with", "compare",
+    "evaluate", "serve",       "pin",       "open-inside", "head-off", "layer-off",  "hide-key",
+    "force-key", "lessons",    "next-side", "show-a",      "show-b",   "show-difference"};
+
+// The reason why this window may not do it if the run trains elsewhere or is a capture; null: allowed.
 const char* forbidden(const Action& action, const AppState& scope) {
+  if (shows_capture(scope) && std::ranges::find(of_models, action.name) != of_models.end())
+    return mark("This needs a model, and a capture contains only its attention: open a run or checkpoint.");
   if (!may_control(scope) && std::ranges::find(of_training, action.name) != of_training.end()) return only_watches;
   if (!may_replace(scope) && std::ranges::find(of_runs, action.name) != of_runs.end()) return only_where_it_trains;
   return nullptr;

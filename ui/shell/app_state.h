@@ -140,6 +140,7 @@ enum class Purpose {
   save_handout,
   save_csv,
   save_json,
+  save_capture,
   save_film,
 };
 

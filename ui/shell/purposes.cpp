@@ -13,6 +13,8 @@
 #include "base/input.h"
 #include "base/numbers.h"
 #include "base/translation.h"
+#include "files/captures/capture.h"
+#include "shell/captures.h"
 #include "shell/comparing.h"
 #include "shell/export.h"
 #include "shell/saved_view.h"
@@ -100,8 +102,10 @@ std::string film_name(const AppState&) {
 constexpr FileChoice run_folder = {
     .title = mark("Open a run"),
     .accept = mark("Open"),
-    .advice = mark("Choose the folder of a run or of another program's checkpoint; it contains a config.json."),
-    .runs = true};
+    .advice = mark("Choose the folder of a run or of another program's checkpoint, which contains a config.json, or a "
+                   "capture, a .safetensors file."),
+    .runs = true,
+    .or_files = capture_extension.data()};
 constexpr FileChoice other_run = {.title = mark("Compare with a run"),
                                   .accept = mark("Compare"),
                                   .advice = mark("Opens the run as B, next to the current one."),
@@ -146,6 +150,7 @@ constexpr std::array rows = {
     Row{Purpose::save_handout, new_file, order_handout, can_take_picture, ".html", handout_name},
     Row{Purpose::save_csv, new_file, write_csv, has_numbers, ".csv", numbers_name},
     Row{Purpose::save_json, new_file, write_json, has_numbers, ".json", numbers_name},
+    Row{Purpose::save_capture, new_file, save_capture, can_save_capture, capture_extension.data(), capture_name},
     Row{Purpose::save_film, new_film, order_film, can_film, "", film_name},
 };
 static_assert(rows.size() == static_cast<std::size_t>(Purpose::save_film) + 1);

@@ -7,11 +7,13 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
+#include "shell/captures.h"
 #include "shell/export.h"
 #include "shell/lessons/lessons.h"
 #include "shell/overrides.h"
 #include "shell/saved_view.h"
 #include "shell/training.h"
+#include "workspaces/attention/view.h"
 #include "workspaces/decoding/view.h"
 
 namespace attnscope {
@@ -108,10 +110,18 @@ struct Receiver {
     scope.progress.reset();
     const std::int64_t steps_before = has_run(scope) ? scope.status.step : 0;
     scope.curves = {};
-    scope.history = History(std::exchange(opened.pinned, {}));  // moved, so that the history frees the frames it drops
+    const bool capture = opened.config.model.is_capture();
+    if (capture) {  // a sentence with one step has no film
+      std::erase_if(opened.pinned, [](const PinnedSentence& sentence) { return sentence.frames.size() < 2; });
+      scope.history = History::whole(std::exchange(opened.pinned, {}));
+      scope.views.of<AttentionView>().interventions = {};
+      scope.requests.stop_serving = scope.service.has_value();  // a server sends runs
+    } else {
+      scope.history = History(std::exchange(opened.pinned, {}));  // moved, so that the history frees the frames it drops
+    }
     for (const MetricPoint& point : std::exchange(opened.metrics, {})) (*this)(point);
     scope.status.step = opened.step;
-    scope.edited = opened.config;
+    if (!capture) scope.edited = opened.config;
     warn(opened.warnings);
     const bool other_kind = scope.run.config.model.is_language_model() != opened.config.model.is_language_model();
     if (other_kind)
@@ -125,6 +135,7 @@ struct Receiver {
     receive_in_undo(scope, before);
     offer_run_before(scope, steps_before);
     scope.curves_view.axis.window.reset();
+    settle_capture(scope);
     probe_sentence(scope);
   }
 

@@ -11,6 +11,7 @@
 #include "base/translation.h"
 #include "config/inspection_size.h"
 #include "shell/actions.h"
+#include "shell/captures.h"
 #include "shell/sentence.h"
 #include "shell/timeline/timeline.h"
 #include "widgets/row.h"
@@ -39,7 +40,8 @@ void draw_sentence_list(AppState& scope, const Skin& skin) {
   int id = 0;
   const bool prompt = scope.run.config.model.is_language_model();
   if (!scope.run.examples.empty()) {
-    draw_list_heading(prompt ? tr("From the test part of the corpus") : tr("Test pairs of the corpus: source → target"),
+    draw_list_heading(shows_capture(scope) ? tr("Sentences of the capture")
+                      : prompt ? tr("From the test part of the corpus") : tr("Test pairs of the corpus: source → target"),
                       skin);
   }
   for (const Example& example : scope.run.examples) {
@@ -49,7 +51,7 @@ void draw_sentence_list(AppState& scope, const Skin& skin) {
     ImGui::PopID();
   }
   // A copy, because a choice reorders them.
-  const std::vector<std::string> recent = scope.layout.recent;
+  const std::vector<std::string> recent = shows_capture(scope) ? std::vector<std::string>() : scope.layout.recent;
   if (!recent.empty()) draw_list_heading(tr("Recent sentences"), skin);
   for (const std::string& sentence : recent) {
     ImGui::PushID(id++);
@@ -106,7 +108,8 @@ void draw_input(AppState& scope, float width, const Skin& skin) {
     const WordSelection by_double_click;
     return ImGui::InputTextWithHint("##sentence",
                                     prompt ? tr("Type the start of a text") : tr("Type a sentence to inspect"), &text,
-                                    ImGuiInputTextFlags_EnterReturnsTrue);
+                                    ImGuiInputTextFlags_EnterReturnsTrue |
+                                        (shows_capture(scope) ? ImGuiInputTextFlags_ReadOnly : 0));
   }();
   draw_sentence_over(text, skin);
   // All views follow the text while it is typed, so Escape leaves the field without Dear ImGui's revert to the previous
@@ -117,7 +120,9 @@ void draw_input(AppState& scope, float width, const Skin& skin) {
     remember_sentence(scope);
     scope.focus_workspace = true;  // the arrow keys navigate the workspace next
   }
-  help_tooltip(tr("The sentence shown in every view. It is re-evaluated on each keystroke, even during training."),
+  help_tooltip(shows_capture(scope)
+                   ? tr("The captured sentence. Choose another one with ▼.")
+                   : tr("The sentence shown in every view. It is re-evaluated on each keystroke, even during training."),
                skin);
   ImGui::SameLine(0, skin.px(4));
   draw_pin(scope, skin);
@@ -130,6 +135,7 @@ void draw_input(AppState& scope, float width, const Skin& skin) {
 void draw_output(const AppState& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
   if (snapshot == nullptr) return;
+  if (snapshot->captured && snapshot->output_text.empty()) return ImGui::NewLine();
   if (is_blank(scope.layout.sentence) && !scope.run.config.model.is_language_model()) {
     ImGui::AlignTextToFramePadding();
     return dim_text(scope.run.config.model.is_classifier() ? tr("Type a text to classify it.")
@@ -201,6 +207,7 @@ void draw_tokens(AppState& scope, const Skin& skin) {
   ImGui::BeginChild("pieces", ImVec2(0, tokens_height(skin)));
   TokenStripOptions options;
   options.unseen = snapshot->unseen;
+  options.show_ids = !snapshot->captured;  // a capture has none
   draw_token_strip("strip", snapshot->typed(), options, skin);
   ImGui::EndChild();
 }

@@ -12,6 +12,7 @@
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "shell/actions.h"
+#include "shell/captures.h"
 #include "shell/dialogs/context_menu.h"
 #include "shell/lessons/lessons.h"
 #include "shell/overrides.h"
@@ -81,6 +82,7 @@ void draw_group(AppState& scope, std::span<const Workspace> group, bool spread, 
     return;
   }
   for (const Workspace& workspace : group) {
+    if (absence(scope, workspace)) continue;
     const bool active = scope.layout.workspace == &workspace;
     if (draw_tab(tr_label(workspace.title), active, trf("{} Key: {}.", tr(workspace.help), key), skin))
       scope.layout.workspace = &workspace;
@@ -109,6 +111,8 @@ void draw_tabs(AppState& scope, const Skin& skin) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {all_fit(tabs, skin) ? padding.x : padding.x * 0.5F, padding.y});
   const bool spread = all_fit(tabs, skin);
   for (const std::span<const Workspace> group : workspace_groups()) {
+    if (std::ranges::all_of(group, [&](const Workspace& workspace) { return absence(scope, workspace) != nullptr; }))
+      continue;
     if (group.data() != workspaces().data()) draw_group_edge(skin);
     draw_group(scope, group, spread, skin);
   }
@@ -151,6 +155,7 @@ std::string waiting_text(const AppState& scope) {
 // Names what the open workspace requires and lacks; empty: nothing.
 std::string what_is_missing(const AppState& scope) {
   const Workspace& workspace = *scope.layout.workspace;
+  if (shows_capture(scope)) return scope.complete.snapshot ? "" : tr("Reading the capture…");
   if (!workspace.needs.inspection) return "";
   if (workspace.needs.writer && scope.run.config.model.is_classifier())
     return tr("This view shows step-by-step decoding, but a classifier predicts one label. See Origins, Classifier.");
@@ -227,7 +232,10 @@ void draw_workspace(AppState& scope, TextureStore& textures, const Skin& skin) {
 
 void draw_setup_column(AppState& scope, float height, const Skin& skin) {
   ImGui::BeginChild("setup", ImVec2(skin.px(scope.layout.setup_width), height));
-  draw_setup(scope, skin);
+  if (shows_capture(scope))
+    draw_capture_facts(scope, skin);
+  else
+    draw_setup(scope, skin);
   ImGui::EndChild();
   light_item(scope, "setup", skin);
   ImGui::SameLine(0, 0);
@@ -281,6 +289,7 @@ void draw_shell(AppState& scope, TextureStore& textures, const Skin& skin) {
   speak_language(scope);
   settle_timeline(scope, ImGui::GetTime());
   settle_other(scope);
+  settle_capture(scope);
   handle_keys(scope, textures, skin);
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.WorkPos);

@@ -11,17 +11,20 @@
 #include "base/translation.h"
 #include "messages/metrics.h"
 #include "shell/actions.h"
+#include "shell/captures.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 
 namespace attnscope {
 namespace {
 
-void draw_workspace_items(AppState& scope) {
+void draw_workspace_items(AppState& scope, const Skin& skin) {
   for (const Workspace& workspace : workspaces()) {
     const std::string key = chord_text(group_key(workspace));
-    if (ImGui::MenuItem(tr_label(workspace.title), key.c_str(), scope.layout.workspace == &workspace))
+    const char* absent = absence(scope, workspace);
+    if (ImGui::MenuItem(tr_label(workspace.title), key.c_str(), scope.layout.workspace == &workspace, !absent))
       show_workspace(scope, workspace);
+    if (absent) help_tooltip(absent, skin);
   }
 }
 
@@ -115,7 +118,7 @@ void draw_menu_bar(AppState& scope, const Skin& skin) {
   if (!ImGui::BeginMenuBar()) return;
   for (const auto& [menu, title] : menus) {
     if (!ImGui::BeginMenu(tr_label(title))) continue;
-    if (menu == Menu::view) draw_workspace_items(scope);
+    if (menu == Menu::view) draw_workspace_items(scope, skin);
     draw_menu_items(scope, menu, skin);
     ImGui::EndMenu();
   }

@@ -6,6 +6,8 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
+#include "files/captures/capture.h"
+#include "shell/captures.h"
 #include "shell/saved_view.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/circuit/view.h"
@@ -98,7 +100,7 @@ struct HandOver {
 }  // namespace
 
 bool can_train(const AppState& scope) {
-  if (!has_run(scope) || !may_control(scope)) return false;
+  if (!has_run(scope) || !may_control(scope) || shows_capture(scope)) return false;
   const Activity activity = scope.status.activity;
   return activity == Activity::idle || activity == Activity::paused || activity == Activity::finished;
 }
@@ -117,7 +119,7 @@ std::string config_complaint(const Config& config) {
 }
 
 bool can_reset(const AppState& scope) {
-  return may_replace(scope) && scope.status.activity != Activity::preparing && config_complaint(scope.edited).empty();
+  return may_replace(scope) && !shows_capture(scope) && scope.status.activity != Activity::preparing && config_complaint(scope.edited).empty();
 }
 
 void play_or_pause(AppState& scope) {
@@ -151,7 +153,7 @@ void adjust(AppState& scope) {
 void drop_path(AppState& scope, const std::string& path, bool is_folder) {
   if (!may_replace(scope)) {
     notify(scope, Severity::info, tr(only_where_it_trains));
-  } else if (is_folder) {
+  } else if (is_folder || path.ends_with(capture_extension)) {
     scope.commands.push_back(OpenRun{path});
   } else if (path.ends_with(saved_view_extension)) {
     scope.commands.emplace_back(ReadFile{path, most_view_bytes});

@@ -19,8 +19,8 @@ void adjust(AppState& scope);  // applies edited live fields
 // The error in the configuration; empty if valid.
 std::string config_complaint(const Config& config);
 
-// Handles a path dropped onto the window: opens a folder as a run and a saved view as such; proposes any other file as
-// the corpus.
+// Handles a path dropped onto the window: opens a folder as a run, and captures and saved views as such; proposes any
+// other file as the corpus.
 void drop_path(AppState& scope, const std::string& path, bool is_folder);
 
 // ---- studies: started by an action, with progress while they run and a message at the end

@@ -86,6 +86,11 @@ RowDeed draw_row(const DirectoryEntry& entry, bool selected, bool take_focus, co
   return opened ? RowDeed::open : pressed ? RowDeed::select : RowDeed::nothing;
 }
 
+// Returns whether the entry is a file that may be chosen instead of a folder.
+bool is_other_file(const FileChoice& choice, const DirectoryEntry& entry) {
+  return choice.or_files && !entry.is_directory && entry.name.ends_with(choice.or_files);
+}
+
 std::optional<std::string> open_entry(FileBrowser& browser, const DirectoryEntry& entry,
                                       std::vector<Command>& commands) {
   const std::string path = path_of(browser, entry.name);
@@ -117,7 +122,7 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
   int shown = 0;
   for (std::size_t i = 0; i < browser.listing.entries.size(); ++i) {
     const DirectoryEntry& entry = browser.listing.entries[i];
-    if (!entry.is_directory && !browser.choice->files) continue;
+    if (!entry.is_directory && !browser.choice->files && !is_other_file(*browser.choice, entry)) continue;
     if (lower(entry.name).find(wanted) == std::string::npos) continue;
     if (entry.name.starts_with('.') && !wanted.starts_with('.')) continue;  // hidden unless requested
     ++shown;
@@ -191,7 +196,8 @@ std::optional<std::string> acceptable(const FileBrowser& browser) {
     return std::nullopt;
   }
   const DirectoryEntry& entry = browser.listing.entries[static_cast<std::size_t>(browser.selected)];
-  const bool fits = browser.choice->runs ? entry.is_run : !entry.is_directory;
+  const bool fits = browser.choice->runs ? entry.is_run || is_other_file(*browser.choice, entry)
+                                         : !entry.is_directory;
   return fits ? std::optional(path_of(browser, entry.name)) : std::nullopt;
 }
 

@@ -58,14 +58,15 @@ class CellColors {
   Color32 masked_ = 0;
 };
 
-// The maximum over the block of cells of one pixel.
+// The value of largest magnitude in the block of cells of one pixel.
 float largest_in(const Matrix& matrix, int pixel_row, int pixel_col, int shrink) {
   const int last_row = std::min(matrix.rows, (pixel_row + 1) * shrink);
   const int first_col = pixel_col * shrink;
   const int last_col = std::min(matrix.cols, first_col + shrink);
   float largest = matrix.at(pixel_row * shrink, first_col);
   for (int row = pixel_row * shrink; row < last_row; ++row) {
-    for (int col = first_col; col < last_col; ++col) largest = std::max(largest, matrix.at(row, col));
+    for (int col = first_col; col < last_col; ++col)
+      if (std::abs(matrix.at(row, col)) > std::abs(largest)) largest = matrix.at(row, col);
   }
   return largest;
 }

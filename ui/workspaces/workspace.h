@@ -75,18 +75,26 @@ struct WorkspaceKey {
 // The keys with that title: "Enter, Backspace".
 std::string keys_text(std::span<const WorkspaceKey> keys, std::string_view title);
 
+// The least that a view needs; a capture has no model, and hidden states only if its program recorded them.
+enum class ViewNeeds { model, hidden, attention, nothing };
+
 // One of the views of a workspace: a level or mode.
 struct WorkspaceView {
   std::string_view name;  // on the command line; unique among the views of all workspaces
   const char* title;
   const char* help;
   const char* short_title = nullptr;  // used if the titles need more than one row; nullptr: the title
+  ViewNeeds needs = ViewNeeds::model;
 };
 
+// The reason why a view cannot show that snapshot, in one sentence; null: it can.
+const char* view_refusal(const WorkspaceView& view, const Snapshot& snapshot);
+
 // Draws the choice of a view, in one row if the short titles fit; returns the index of the chosen view. The row stays
-// open: see draw_choice. `more` is appended to every tooltip.
+// open: see draw_choice. `more` is appended to every tooltip. Views that cannot show `snapshot` are left out; null: all
+// are drawn.
 std::size_t draw_view_choices(std::span<const WorkspaceView> views, std::size_t shown, const Skin& skin,
-                              const std::string& more = {});
+                              const std::string& more = {}, const Snapshot* snapshot = nullptr);
 
 // Numbers to export: a labeled matrix, and the suggested file name.
 struct WorkspaceNumbers {

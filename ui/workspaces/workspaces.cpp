@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/translation.h"
 #include "widgets/row.h"
@@ -193,16 +194,42 @@ std::string keys_text(std::span<const WorkspaceKey> keys, std::string_view title
 
 // ---- views
 
-std::size_t draw_view_choices(std::span<const WorkspaceView> views, std::size_t shown, const Skin& skin,
-                              const std::string& more) {
+const char* view_refusal(const WorkspaceView& view, const Snapshot& snapshot) {
+  if (!snapshot.captured)
+    return view.needs == ViewNeeds::hidden ? tr("This view shows the hidden states of a capture.") : nullptr;
+  if (view.needs >= ViewNeeds::attention) return nullptr;
+  if (view.needs == ViewNeeds::model)
+    return tr("This view needs the model, and a capture contains only its attention: open a run or checkpoint.");
+  return snapshot.captured->hidden.empty()
+             ? tr("This view needs hidden states, which this capture does not contain: add the tensor “hidden”.")
+             : nullptr;
+}
+
+const char* workspace_refusal(const Workspace& workspace, const Snapshot& snapshot) {
+  const char* why_not = view_refusal({}, snapshot);
+  for (const WorkspaceView& view : views_of(workspace)) {
+    why_not = view_refusal(view, snapshot);
+    if (!why_not) break;
+  }
+  return why_not;
+}
+
+std::size_t draw_view_choices(std::span<const WorkspaceView> all, std::size_t shown, const Skin& skin,
+                              const std::string& more, const Snapshot* snapshot) {
+  const auto has_no_place = [&](const WorkspaceView& view) { return snapshot && view_refusal(view, *snapshot); };
+  std::vector<WorkspaceView> views;
+  std::ranges::remove_copy_if(all, std::back_inserter(views), has_no_place);
+  const auto index_of = [&](const WorkspaceView& view) {
+    return static_cast<std::size_t>(std::ranges::find(all, view.name, &WorkspaceView::name) - all.begin());
+  };
   const auto width = [&](const WorkspaceView& view) { return button_width(tr(view.title)) + skin.px(4); };
   float whole = 0;
   for (const WorkspaceView& view : views) whole += width(view);
   const bool brief = whole > ImGui::GetContentRegionAvail().x;
   const float padding = brief ? skin.px(4) : ImGui::GetStyle().FramePadding.x;
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {padding, ImGui::GetStyle().FramePadding.y});
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    const WorkspaceView& view = views[i];
+  for (const WorkspaceView& view : views) {
+    const std::size_t i = index_of(view);
     const bool shortened = brief && view.short_title;
     const std::string help = (shortened ? fmt::format("{}. {}", tr(view.title), tr(view.help)) : tr(view.help)) + more;
     if (draw_choice(tr_label(shortened ? view.short_title : view.title), shown == i, help, skin)) shown = i;

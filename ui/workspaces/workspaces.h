@@ -24,6 +24,9 @@ std::vector<std::string> workspace_names();
 // The names of the views of all workspaces.
 std::vector<std::string> view_names();
 
+// The reason why the workspace cannot show that snapshot in any of its views; null: it can.
+const char* workspace_refusal(const Workspace& workspace, const Snapshot& snapshot);
+
 // Switches to the view of that name in its workspace, and returns the workspace; null: no view has that name.
 const Workspace* show_view(Views& views, std::string_view name);
 

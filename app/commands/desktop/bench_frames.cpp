@@ -1,12 +1,18 @@
 // Frames of large workspaces, drawn offscreen: 192 thumbnails that change in every frame next to a large map, a sentence
-// of 512 tokens, and a map of 30 000 embeddings.
+// of 512 tokens, two large captures, and a map of 30 000 embeddings.
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "commands/desktop/bench_window.h"
 #include "commands/desktop/measured_window.h"
+#include "files/captures/capture_engine.h"
+#include "files/storage/file.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/workspaces.h"
 
@@ -40,7 +46,56 @@ std::shared_ptr<const Snapshot> snapshot_of_192_heads(int phase) {
   return snapshot;
 }
 
+// A capture whose weights are the same to all keys.
+PinnedSentence even_capture(int layers, int heads, int tokens) {
+  auto frame = std::make_shared<Snapshot>();
+  frame->source_text = "measured";
+  for (int token = 0; token < tokens; ++token) frame->source.push_back({-1, "token" + std::to_string(token)});
+  Matrix map(tokens, tokens);
+  for (float& weight : map.values) weight = 1 / static_cast<float>(tokens);
+  frame->encoder.assign(static_cast<std::size_t>(layers), std::vector<Matrix>(static_cast<std::size_t>(heads), map));
+  return {frame->source_text, {frame}};
+}
+
+// From the file to the picture, and what frames and memory it takes.
+void measure_capture(int layers, int heads, int tokens, std::vector<Measurement>& out) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / fmt::format("attnscope-bench.{}.safetensors", ::getpid());
+  const PinnedSentence sentence = even_capture(layers, heads, tokens);
+  write_file(file, capture_bytes({&sentence, 1}));
+  const std::string name = fmt::format("capture of {} × {} heads, {} tokens: ", layers, heads, tokens);
+  AttentionWindow window;
+  forget_peak();
+  const double before = status_megabytes("VmRSS:");
+  CaptureEngine engine(1);
+  const double opening = milliseconds([&] {
+    receive(window.scope(), {engine.open_model(file.string())}, nullptr);
+    engine.probe(window.scope().asked, [&](std::shared_ptr<const Snapshot> seen) { window.show(std::move(seen)); }, {});
+    window.draw();
+  });
+  std::filesystem::remove(file);
+  out.push_back({name + "from the file to its attention on screen", opening, "ms"});
+  out.push_back({name + "peak memory", status_megabytes("VmHWM:") - before, "MB"});
+  for (const AttentionLevel level : {AttentionLevel::head, AttentionLevel::model}) {
+    window.scope().views.of<AttentionView>().level = level;
+    std::vector<double> times;
+    for (int frame = -30; frame < 60; ++frame) {  // the first frames measure the heads, a few each
+      const double whole = window.draw().whole;
+      if (frame >= 0) times.push_back(whole);
+    }
+    out.push_back({name + (level == AttentionLevel::head ? "frame of one head" : "frame of all heads") + ", median",
+                   median(times), "ms"});
+  }
+}
+
 }  // namespace
+
+std::vector<Measurement> measure_captures() {
+  std::vector<Measurement> out;
+  measure_capture(12, 12, 512, out);
+  measure_capture(1, 1, 2000, out);
+  return out;
+}
 
 std::vector<Measurement> measure_thumbnails() {
   constexpr int frames = 150, warming_up = 10;

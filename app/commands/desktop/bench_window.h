@@ -16,6 +16,7 @@ inline constexpr int measured_height = 1000;
 
 // See BenchWindow in commands.h.
 std::vector<Measurement> measure_thumbnails();
+std::vector<Measurement> measure_captures();
 std::function<void(std::shared_ptr<const Snapshot>)> open_attention_window();
 std::vector<Measurement> measure_embedding_frames(const EmbeddingResult& inspection);
 std::vector<Measurement> measure_window(const std::string& run);

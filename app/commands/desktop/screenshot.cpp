@@ -42,6 +42,7 @@ bool inspected_sentence(const AppState& scope) {
   if (scope.run.run == 0 || scope.run.corpus_follows || !seen.snapshot || scope.study || waits) return false;
   const Snapshot& snapshot = *seen.snapshot;
   if (scope.other && !inspected_next_to(scope)) return false;
+  if (snapshot.captured) return snapshot.source_text == scope.asked.text;
   return snapshot.request == scope.asked.request && (!scope.asked.decoding || snapshot.decodings);
 }
 

@@ -22,6 +22,7 @@
 #include "common/channel.h"
 #include "common/programs.h"
 #include "common/signals.h"
+#include "files/captures/capture.h"
 #include "session/file_writing.h"
 #include "session/remote/remote_session.h"
 #include "session/remote/token.h"
@@ -155,7 +156,7 @@ std::unique_ptr<Engine> App::make_engine() {
 void App::open_first_run(const std::string& path) {
   session_->post(ListAutosaves{});
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
+  if (std::filesystem::is_directory(path, error) || path.ends_with(capture_extension)) {
     session_->post(OpenRun{path});
     return;
   }

@@ -17,6 +17,7 @@
 #include "config/presets.h"
 #include "shell/actions.h"
 #include "shell/app_state.h"
+#include "shell/captures.h"
 #include "shell/glossary/glossary.h"
 #include "shell/panels.h"
 #include "widgets/words.h"
@@ -43,19 +44,22 @@ void add_actions(std::vector<PaletteEntry>& entries, const AppState& scope) {
   }
 }
 
-void add_views(std::vector<PaletteEntry>& entries) {
+void add_views(std::vector<PaletteEntry>& entries, const AppState& scope) {
   for (const Workspace& workspace : workspaces()) {
-    const auto show = [&workspace](AppState& scope) { show_workspace(scope, workspace); };
-    entries.push_back(
-        {tr(workspace.title), tr("View"), tr(workspace.help), chord_text(group_key(workspace)), true, show});
+    const auto show = [&workspace](AppState& shown) { show_workspace(shown, workspace); };
+    const char* absent = absence(scope, workspace);
+    entries.push_back({tr(workspace.title), tr("View"), absent ? absent : tr(workspace.help),
+                       chord_text(group_key(workspace)), !absent, show});
     if (!workspace.views) continue;
     const auto views = workspace.views();
     for (std::size_t i = 0; i < views.size(); ++i) {
-      const auto show_it = [&workspace, i](AppState& scope) {
-        workspace.show(scope.views, i);
-        show_workspace(scope, workspace);
+      const auto show_it = [&workspace, i](AppState& shown) {
+        workspace.show(shown.views, i);
+        show_workspace(shown, workspace);
       };
-      entries.push_back({tr(views[i].title), tr(workspace.title), tr(views[i].help), "", true, show_it});
+      const char* missing = absence(scope, views[i]);
+      entries.push_back(
+          {tr(views[i].title), tr(workspace.title), missing ? missing : tr(views[i].help), "", !missing, show_it});
     }
   }
 }
@@ -111,7 +115,8 @@ void add_lessons(std::vector<PaletteEntry>& entries, const AppState& scope) {
   const Language language = language_of(scope);
   for (std::size_t i = 0; i < scope.facts.lessons.size(); ++i) {
     const Lesson& lesson = scope.facts.lessons[i];
-    entries.push_back({lesson.title.in(language), tr("Lesson"), lesson.question.in(language), "", has_run(scope),
+    entries.push_back({lesson.title.in(language), tr("Lesson"), lesson.question.in(language), "",
+                       has_run(scope) && !shows_capture(scope),
                        [i](AppState& begun) { begin_lesson(begun, i); }});
   }
 }
@@ -209,7 +214,7 @@ void place_popup(const Skin& skin) {
 
 std::vector<PaletteEntry> palette_entries(const AppState& scope) {
   std::vector<PaletteEntry> entries;
-  add_views(entries);
+  add_views(entries, scope);
   add_actions(entries, scope);
   add_settings(entries, scope);
   add_terms(entries);

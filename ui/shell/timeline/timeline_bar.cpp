@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "shell/actions.h"
+#include "shell/captures.h"
 #include "shell/export.h"
 #include "shell/sentence.h"
 #include "shell/timeline/timeline.h"
@@ -142,12 +144,15 @@ std::string memory_text(const History& history) {
   std::size_t frames = 0;
   for (const PinnedSentence& sentence : history.sentences()) frames += sentence.frames.size();
   constexpr double mebibyte = 1 << 20;
+  if (history.budget() == std::numeric_limits<std::size_t>::max())
+    return trf("{:.1f} MiB · {} frames", static_cast<double>(history.bytes()) / mebibyte, frames);
   return trf("{:.1f} of {:.0f} MiB · {} frames", static_cast<double>(history.bytes()) / mebibyte,
              static_cast<double>(history.budget()) / mebibyte, frames);
 }
 
 std::string step_text(const AppState& scope) {
   const Snapshot* past = scope.timeline.past.snapshot.get();
+  if (!past && shows_capture(scope)) return trf("last step, {}", grouped(scope.status.step));
   if (!past) return trf("now, step {}", grouped(scope.status.step));
   return trf("step {} of {}", grouped(past->step), grouped(scope.status.step));
 }
@@ -203,7 +208,8 @@ void draw_bar(AppState& scope, const Skin& skin) {
   const bool with_sentences = takes(sentences_width);
   const bool with_step = takes(step_width);
   const bool simple = scope.layout.density == Density::simple || skin.presentation;
-  const bool with_weight = !simple && takes(button_width(tr("Plot weight")));
+  const char* plot = scope.run.config.model.is_signed() ? tr("Plot value") : tr("Plot weight");
+  const bool with_weight = !simple && takes(button_width(plot));
   const bool with_memory = !simple && takes(text_size(skin.fonts.small, memory).x);
   if (with_sentences) {
     draw_sentences(scope, sentences_width, skin);
@@ -215,7 +221,7 @@ void draw_bar(AppState& scope, const Skin& skin) {
   draw_action_button(scope, find_action("live"), skin, tr("Live"));
   if (with_weight) {
     ImGui::SameLine(0, gap);
-    draw_action_button(scope, find_action("plot-weight"), skin, tr("Plot weight"));
+    draw_action_button(scope, find_action("plot-weight"), skin, plot);
   }
   if (with_memory) {
     ImGui::SameLine(0, gap);

@@ -16,8 +16,9 @@ namespace attnscope {
 namespace {
 
 constexpr std::array levels = {
-    WorkspaceView{"model", "Model", "All heads of all layers, for sorting and comparing."},
-    WorkspaceView{"head", "Head", "One head: which token attends to which, and how much."},
+    WorkspaceView{"model", "Model", "All heads of all layers, for sorting and comparing.", nullptr,
+                  ViewNeeds::attention},
+    WorkspaceView{"head", "Head", "One head: which token attends to which, and how much.", nullptr, ViewNeeds::attention},
     WorkspaceView{"inside", "Inside one head",
                   "The selected head's own numbers: q·k, ÷√d_k, mask, softmax, ×V, W_O (paper §3.2.1)."},
     WorkspaceView{"sublayers", "Sublayers", "The effect of each sublayer on every token's vector (paper §3.1, §3.3)."},
@@ -66,10 +67,10 @@ constexpr std::array keys = {
 
 // ---- the picture
 
-void draw_levels(AttentionView& view, const Skin& skin) {
+void draw_levels(AttentionView& view, const Snapshot& snapshot, const Skin& skin) {
   const std::string keys_help = fmt::format(" {}: {}.", keys_text(keys, next_level), tr(next_level));
-  view.level =
-      static_cast<AttentionLevel>(draw_view_choices(levels, static_cast<std::size_t>(view.level), skin, keys_help));
+  view.level = static_cast<AttentionLevel>(
+      draw_view_choices(levels, static_cast<std::size_t>(view.level), skin, keys_help, &snapshot));
 }
 
 // At the right end of the levels' row, because it applies to all maps of the workspace.
@@ -156,11 +157,17 @@ void draw_attention(WorkspaceContext& context) {
   if (model.is_recurrent()) {
     view.level = AttentionLevel::head;
   } else {
-    draw_levels(view, skin);
+    draw_levels(view, *maps.newest.snapshot, skin);
   }
-  draw_interventions(maps, view, skin);
-  ImGui::SameLine(0, skin.px(4));
-  draw_contrast(view, skin);
+  if (!model.is_capture()) {
+    draw_interventions(maps, view, skin);
+    ImGui::SameLine(0, skin.px(4));
+  }
+  if (model.has_weights()) {
+    draw_contrast(view, skin);
+  } else {
+    ImGui::NewLine();
+  }
   if (!view.interventions.empty()) draw_effect(maps, view, skin);
   if (!model.is_recurrent() && view.level != AttentionLevel::model) {
     draw_heads_column(context, view);

@@ -64,10 +64,11 @@ void draw_checkbox(const char* label, bool& value, const char* help, const Skin&
   help_tooltip(help, skin);
 }
 
-void draw_pictures(AttentionView& view, const Skin& skin) {
+void draw_pictures(AttentionView& view, const ModelConfig& model, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
   for (const ChoiceText<HeadPicture>& text : pictures)
-    if (draw_choice(tr_label(text.title), view.picture == text.value, tr(text.help), skin)) view.picture = text.value;
+    if (draw_choice(tr_label(text.title), view.picture == text.value, tr(in_values(text.help, model)), skin))
+      view.picture = text.value;
 }
 
 void draw_mix(const MixText& text, const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
@@ -75,7 +76,7 @@ void draw_mix(const MixText& text, const Snapshot& snapshot, AttentionView& view
   ImGui::BeginDisabled(why_not != nullptr);
   if (ImGui::Selectable(tr_label(text.title), view.map.choice.mix == text.mix)) view.mix = text.mix;
   ImGui::EndDisabled();
-  help_tooltip(why_not ? why_not : tr(text.help), skin);
+  help_tooltip(why_not ? why_not : tr(in_values(text.help, snapshot.model)), skin);
 }
 
 void draw_mixes(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
@@ -88,7 +89,9 @@ void draw_mixes(const Snapshot& snapshot, AttentionView& view, const Skin& skin)
   ImGui::SetNextItemWidth(std::min(width, ImGui::GetContentRegionAvail().x));
   const MixText& shown = text_of(view.map.choice.mix);
   const bool open = begin_combo("##show", tr(shown.title));
-  if (!open) return help_tooltip(trf("Which weights the pictures show. Current choice: {}", tr(shown.help)), skin);
+  if (!open)
+    return help_tooltip(trf("Which maps the pictures show. Current choice: {}", tr(in_values(shown.help, snapshot.model))),
+                        skin);
   for (const MixText& text : mixes) draw_mix(text, snapshot, view, skin);
   ImGui::EndCombo();
 }
@@ -96,7 +99,7 @@ void draw_mixes(const Snapshot& snapshot, AttentionView& view, const Skin& skin)
 std::string entropy_help(const Shown& shown, const AttentionView& view) {
   const MapMeasures* measures = measures_at(view.measures, view.place());
   std::string help = tr(attnscope::text_of(view.part, shown.snapshot->model).help);
-  if (measures) {
+  if (measures && shown.snapshot->model.has_weights()) {
     help +=
         trf("\nentropy {:.2f} nats: the mean of −Σ w ln w over the rows. 0: every row attends to a single key; {:.2f}: "
             "evenly to all the keys it sees.",
@@ -128,7 +131,8 @@ void draw_together(AttentionView& view, const Skin& skin) {
 }
 
 const char* reading_of(const Shown& shown, const AttentionView& view) {
-  if (view.map.choice.mix != HeadMix::one) return tr(text_of(view.map.choice.mix).help);
+  const ModelConfig& model = shown.snapshot->model;
+  if (view.map.choice.mix != HeadMix::one) return tr(in_values(text_of(view.map.choice.mix).help, model));
   return tr(attnscope::text_of(view.part, shown.snapshot->model).reads);
 }
 
@@ -153,16 +157,16 @@ bool keys_are_of(AttentionPart part, const SelectedToken& token) {
 }
 
 std::optional<float> attention_to(const SelectedToken& token, const HeadPlace& place, const Matrix& map,
-                                  const AttentionView& view) {
+                                  const AttentionView& view, const ModelConfig& model) {
   if (!keys_are_of(place.part, token) || token.index >= map.cols) return std::nullopt;
   const bool cell = place.part == view.part && view.pinned_row && view.pinned_col && *view.pinned_row < map.rows;
   if (cell) return map.at(*view.pinned_row, token.index);
-  return received_by(map, token.index, place.part == AttentionPart::decoder);
+  return received_by(map, token.index, is_causal(model, place.part));
 }
 
 std::optional<float> value_of(const HeadPlace& place, const Matrix& map, const AttentionView& view,
-                              const std::optional<SelectedToken>& token) {
-  if (view.order == HeadOrder::attention) return token ? attention_to(*token, place, map, view) : std::nullopt;
+                              const std::optional<SelectedToken>& token, const ModelConfig& model) {
+  if (view.order == HeadOrder::attention) return token ? attention_to(*token, place, map, view, model) : std::nullopt;
   const MapMeasures* measures = measures_at(view.measures, place);
   if (!measures) return std::nullopt;
   return view.order == HeadOrder::entropy ? measures->entropy : measures->distance;
@@ -190,7 +194,7 @@ std::vector<RankedHead> valued_heads(const AttentionView& view, const ShownMaps&
       const std::vector<Matrix>& row = layers[static_cast<std::size_t>(layer)];
       for (int head = 0; head < static_cast<int>(row.size()); ++head) {
         const HeadPlace place{part, layer, head};
-        heads.push_back({place, value_of(place, row[static_cast<std::size_t>(head)], view, token)});
+        heads.push_back({place, value_of(place, row[static_cast<std::size_t>(head)], view, token, maps.newest.snapshot->model)});
       }
     }
   }
@@ -221,7 +225,8 @@ void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin
         tr("The head is ablated: its attention weights are still computed, but zeros replace its contribution to W_O."),
         skin);
   }
-  if (const MapMeasures* measures = measures_at(view.measures, view.place())) {
+  const MapMeasures* measures = measures_at(view.measures, view.place());
+  if (measures && shown.snapshot->model.has_weights()) {
     const std::string entropy = trf("{}entropy {:.2f} nats", near_uniform(*measures) ? "≈ " : "", measures->entropy);
     next_in_row(text_size(skin.fonts.ui, entropy).x, skin.px(12));
     draw_label(skin.fonts.ui, near_uniform(*measures) ? skin.theme.warning : skin.theme.text_dim, entropy, skin);
@@ -232,12 +237,15 @@ void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin
 }
 
 void draw_head_controls(const Shown& shown, AttentionView& view, const Skin& skin) {
-  draw_pictures(view, skin);
+  const ModelConfig& model = shown.snapshot->model;
+  draw_pictures(view, model, skin);
   draw_checkbox(tr_label("Words"), view.words,
-                tr("Merges the tokens of a word: weights are summed over the tokens of the attended word and averaged "
+                tr(in_values(mark("Merges the tokens of a word: weights are summed over the tokens of the attended word and averaged "
                    "over those of the attending word. Rows still sum to 1 (Clark et al. 2019, arXiv 1906.04341 §4.1)."),
+                             model)),
                 skin);
-  draw_checkbox(
+  if (model.has_weights())
+    draw_checkbox(
       tr_label("Margins"), view.margins,
       tr("Shows along the lower edge the attention that each key receives, averaged over the queries that see it. "
          "Along the right edge: each query's entropy, −Σ w ln w; short bars mean one key, long bars all keys."),
@@ -265,6 +273,7 @@ std::optional<SelectedToken> selected_token(const AttentionView& view, const Sho
 
 void rank_heads(AttentionView& view, const ShownMaps& maps) {
   HeadRanking& ranking = view.ranking;
+  if (!maps.newest.snapshot->model.has_weights()) view.order = HeadOrder::place;
   if (view.order == HeadOrder::place) return ranking.heads.clear();
   const HeadRanking::Key key{maps.newest.version, maps.complete.version, view.measures.changes,
                              view.order,          view.reversed,         view.part,
@@ -278,6 +287,8 @@ void rank_heads(AttentionView& view, const ShownMaps& maps) {
 void draw_order_choice(AttentionView& view, const ShownMaps& maps, const Skin& skin) {
   const std::optional<SelectedToken> token = selected_token(view, maps);
   for (const ChoiceText<HeadOrder>& text : orders) {
+    // The others measure distributions.
+    if (text.value != HeadOrder::place && !maps.newest.snapshot->model.has_weights()) continue;
     const bool chosen = view.order == text.value;
     const std::string arrow = chosen && view.order != HeadOrder::place ? (falls(view) ? " ↓" : " ↑") : "";
     const std::string title =

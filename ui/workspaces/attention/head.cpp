@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/matrix_algebra.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/bipartite.h"
@@ -115,7 +116,7 @@ void tell_cell(const Canvas& canvas, int row, int col) {
             canvas.skin);
   if (map.causal && col > row) return ImGui::TextDisabled("%s", tr("masked: look-ahead mask (§3.2.3)"));
   const auto value = static_cast<double>(map.map.at(row, col));
-  if (!map.is_signed()) return ImGui::Text("%.6g", value);
+  if (!map.is_difference()) return ImGui::Text("%.6g", value);
   const auto before = static_cast<double>(map.before.at(row, col));
   ImGui::Text("%+.6f", value);
   ImGui::TextDisabled(tr("%.6f changed − %.6f original"), before + value, before);
@@ -145,10 +146,12 @@ void set_margins(const Canvas& canvas, HeatmapOptions& options) {
       tr("−Σ w ln w of this query's row. 0: all weight on one key; a full bar, ln(number of keys): evenly on all.")};
 }
 
-// The value at the end of the color scale. Differences are small, so they are always scaled to their maximum.
+// The value at the end of the color scale. Differences are small, and values that are not weights have no common scale,
+// so they are always scaled to their maximum.
 float highest(const Canvas& canvas) {
   const HeadMap& map = canvas.map();
-  return (map.is_signed() || canvas.view.full_contrast) && map.largest > 0 ? map.largest : 1;
+  const bool full = map.is_signed() || canvas.view.full_contrast || !canvas.shown.snapshot->model.has_weights();
+  return full && map.largest > 0 ? map.largest : 1;
 }
 
 HeatmapOptions matrix_options(const Canvas& canvas) {
@@ -170,7 +173,7 @@ HeatmapOptions matrix_options(const Canvas& canvas) {
   options.selected_col = canvas.selected_col();
   options.pointed_row = canvas.view.pointed_row;
   options.pointed_col = canvas.view.pointed_col;
-  if (canvas.view.margins) set_margins(canvas, options);
+  if (canvas.view.margins && canvas.shown.snapshot->model.has_weights()) set_margins(canvas, options);
   return options;
 }
 
@@ -253,7 +256,8 @@ void tell_changes(const Canvas& canvas, BipartiteToken token) {
   const auto& others = query ? map.col_labels : map.row_labels;
   const WithFont mono(canvas.skin.fonts.mono);
   plain_text(own[static_cast<std::size_t>(token.index)]);
-  ImGui::TextDisabled("%s", query ? tr("attends more or less to") : tr("receives more or less attention from"));
+  const char* const heading = query ? mark("attends more or less to") : mark("receives more or less attention from");
+  ImGui::TextDisabled("%s", tr(map.is_difference() ? heading : mark("largest values")));
   for (const int other : order)
     plain_text(fmt::format("{:+.4f}  {}", change(other), others[static_cast<std::size_t>(other)]));
 }
@@ -296,8 +300,9 @@ void draw_list_heading(Canvas& canvas, int row, const char* hint) {
   const Skin& skin = canvas.skin;
   draw_label(skin.fonts.mono, skin.theme.text, canvas.map().row_labels[static_cast<std::size_t>(row)], skin);
   ImGui::SameLine(0, skin.px(8));
-  draw_label(skin.fonts.ui, skin.theme.text_dim,
-             canvas.map().is_signed() ? tr("attends more or less to") : tr("attends to"), skin);
+  const char* const relation = canvas.map().is_difference() ? mark("attends more or less to") : mark("attends to");
+  draw_label(skin.fonts.ui, skin.theme.text_dim, tr(canvas.map().captured_signs ? mark("largest values") : relation),
+             skin);
   help_tooltip(hint, skin);
   if (!canvas.view.pinned_row && !canvas.view.pinned_col) return;
   next_in_row(button_width(tr("Unpin")), skin.px(8));
@@ -305,18 +310,49 @@ void draw_list_heading(Canvas& canvas, int row, const char* hint) {
   help_tooltip(tr("Unpins the query and key that were clicked: the list follows the mouse again (Escape)."), skin);
 }
 
-PointedCell draw_list(Canvas& canvas, int row) {
-  constexpr const char* hint = mark("Point at a row to see what it attends to; click to pin it.");
+// The row's weights on the image whose patches are the keys. Returns the pointed key; −1: none.
+int draw_image_grid(Canvas& canvas, int row) {
   const HeadMap& map = canvas.map();
+  const CapturedSentence* image = canvas.shown.snapshot->captured.get();
+  if (!image || image->grid_rows == 0 || canvas.view.part == AttentionPart::decoder || map.choice.words) return -1;
+  Matrix patches(image->grid_rows, image->grid_cols);
+  const int first = map.map.cols - patches.rows * patches.cols;
+  for (int patch = first; patch < map.map.cols; ++patch)
+    patches.values[static_cast<std::size_t>(patch - first)] = map.map.at(row, patch);
+  HeatmapOptions options;
+  options.row_axis = tr("patch row");
+  options.col_axis = tr("patch column");
+  options.high = std::max(largest_size(patches.values), 1e-9F);  // each patch has little of the weight
+  if (map.is_signed()) {
+    options.map = canvas.skin.theme.diverging;
+    options.low = -options.high;
+  }
+  const auto place = [&](int key) { return key < first ? -1 : key - first; };
+  const int own = canvas.view.part == AttentionPart::encoder ? place(row) : -1;
+  if (own >= 0) options.selected_row = own / patches.cols, options.selected_col = own % patches.cols;
+  const auto version = canvas.map().stamp * 100'003 + static_cast<std::uint64_t>(row);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const HeatmapResult result = draw_heatmap("image", patches, version, {room.x, std::min(room.x, room.y * 0.6F)},
+                                            options, canvas.textures, canvas.skin);
+  const int key = result.row < 0 ? -1 : first + result.row * patches.cols + result.col;
+  if (result.clicked) choose_col(canvas, key);
+  return key;
+}
+
+PointedCell draw_list(Canvas& canvas, int row) {
+  const HeadMap& map = canvas.map();
+  const char* const hint = map.captured_signs ? mark("Point at a row to list its values; click to pin it.")
+                                              : mark("Point at a row to see what it attends to; click to pin it.");
   if (row < 0 || row >= map.map.rows) {
     draw_wrapped_label(canvas.skin.fonts.small, canvas.skin.theme.text_dim, tr(hint), canvas.skin);
     return {};
   }
   draw_list_heading(canvas, row, tr(hint));
   const int visible = map.causal ? std::min(row + 1, map.map.cols) : map.map.cols;
+  const int on_grid = draw_image_grid(canvas, row);
   const RowListResult result = draw_row_list(map.map, row, visible, map.col_labels, canvas.selected_col(), canvas.skin);
   if (result.clicked >= 0) choose_col(canvas, result.clicked);
-  return {-1, result.hovered};
+  return {-1, std::max(result.hovered, on_grid)};
 }
 
 // ---- everything

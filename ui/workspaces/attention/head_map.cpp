@@ -60,8 +60,8 @@ Matrix mixed_map(const HeadChoice& choice, const Snapshot& snapshot) {
   return *map_at(snapshot, place);
 }
 
-bool has_distributions(HeadMix mix) {
-  return mix != HeadMix::layer_max && mix != HeadMix::part_max && mix != HeadMix::difference;
+bool has_distributions(HeadMix mix, const ModelConfig& model) {
+  return model.has_weights() && mix != HeadMix::layer_max && mix != HeadMix::part_max && mix != HeadMix::difference;
 }
 
 // Advances the rollout by one layer, because all layers of a deep model with long sentences would delay a frame.
@@ -82,8 +82,8 @@ void merge_words(HeadMap& made) {
   for (Matrix& line : made.lines) merge(line);
 }
 
-void summarise(HeadMap& made) {
-  const bool sums = has_distributions(made.choice.mix);
+void summarise(HeadMap& made, const ModelConfig& model) {
+  const bool sums = has_distributions(made.choice.mix, model);
   made.entropies = sums ? row_entropies(made.map) : std::vector<float>();
   made.received = made.is_signed() ? std::vector<float>() : received(made.map, made.causal);
   made.largest = largest_size(made.map.values);
@@ -93,8 +93,9 @@ void summarise(HeadMap& made) {
 void finish(HeadMap& made, Matrix map, const Snapshot& snapshot) {
   const HeadPlace& place = made.choice.heads.front();
   made.map = std::move(map);
-  made.before = made.is_signed() ? *untouched_map(snapshot, place) : Matrix();
-  made.causal = place.part == AttentionPart::decoder;
+  made.captured_signs = snapshot.model.is_signed();
+  made.before = made.is_difference() ? *untouched_map(snapshot, place) : Matrix();
+  made.causal = is_causal(snapshot.model, place.part);
   made.rows = spans_of(row_tokens(snapshot, place.part), made.choice.words);
   made.cols = spans_of(col_tokens(snapshot, place.part), made.choice.words);
   made.row_labels = labels_of(made.rows);
@@ -105,7 +106,7 @@ void finish(HeadMap& made, Matrix map, const Snapshot& snapshot) {
   if (made.choice.words) merge_words(made);
   if (made.is_signed()) made.lines = {gains(made.map), losses(made.map)};
   if (made.lines.empty()) made.lines = {made.map};
-  summarise(made);
+  summarise(made, snapshot.model);
   ++made.stamp;
 }
 
@@ -125,6 +126,8 @@ const char* refusal(HeadMix mix, const HeadChoice& choice, const Snapshot& snaps
   if (snapshot.model.is_recurrent()) return tr("This model has only one map.");
   if (mix == HeadMix::together_mean && choice.heads.size() < 2)
     return tr("Select more heads first: Shift + click their thumbnails.");
+  if (mix == HeadMix::rollout && !snapshot.model.has_weights())
+    return tr("Rollout multiplies attention weights, but the rows of this capture do not sum to 1.");
   if (mix == HeadMix::rollout && place.part == AttentionPart::cross)
     return tr(
         "Rollout is defined for self-attention, whose queries and keys come from the same sequence. In cross-attention "

@@ -38,12 +38,14 @@ struct HeadMap {
   std::vector<float> received;   // by each key, averaged over the queries that may attend to it; empty for a difference
   std::vector<float> entropies;  // per query; only if rows sum to 1
   float largest = 0;             // maximum absolute value
+  bool captured_signs = false;   // of a capture whose values are not weights
   bool causal = false;           // the look-ahead mask hides cells right of the diagonal
   bool pending = false;          // a rollout through more layers is in progress; the last complete one is shown
   Matrix rolled;                 // partial result of that rollout, through this many layers
   int rolled_layers = 0;
 
-  bool is_signed() const { return choice.mix == HeadMix::difference; }
+  bool is_difference() const { return choice.mix == HeadMix::difference; }
+  bool is_signed() const { return is_difference() || captured_signs; }
 };
 
 // The reason why the choice cannot be shown for that snapshot; null: it can.

@@ -296,7 +296,8 @@ void draw_tooltip(const Shown& shown, const HeadPlace& place, const AttentionVie
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(title_of(place, shown.snapshot->model).c_str());
   if (is_switched_off(*shown.snapshot, place)) colored_text(skin.theme.warning, tr("switched off"));
-  if (const MapMeasures* measures = measures_at(view.measures, place)) tell_measures(*measures, skin);
+  if (const MapMeasures* measures = measures_at(view.measures, place); measures && shown.snapshot->model.has_weights())
+    tell_measures(*measures, skin);
   if (const HeadImportance* head = importance_of(shown, place, view))
     dim_text(trf("loss without it: {:+.4f} nats per held-out token (the bar)", head->exact), skin);
   ImGui::TextDisabled("%s", tr("click: select   Shift + click: overlay in colors   double-click: open"));
@@ -337,8 +338,13 @@ void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, ImVec2 size
   const ImVec2 low = ImGui::GetCursorScreenPos();
   const Color32 color = color_of(view, place, skin.theme);
   ThumbnailOptions options;
-  options.high = brightest(view, place);
-  options.mask_upper = place.part == AttentionPart::decoder;
+  const ModelConfig& model = shown.snapshot->model;
+  options.high = brightest(view, place, !model.has_weights());
+  if (model.is_signed()) {
+    options.map = skin.theme.diverging;
+    options.low = -options.high;
+  }
+  options.mask_upper = is_causal(model, place.part);
   options.selected = color != 0;
   if (!view.together.empty()) options.frame = color;
   const std::string id = fmt::format("{}.{}.{}", static_cast<int>(place.part), place.layer, place.head);

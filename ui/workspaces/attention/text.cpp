@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "base/translation.h"
 
@@ -49,10 +51,62 @@ constexpr PartText text_of_luong = {mark("Cross"),
                                     texts[2].row_axis,
                                     texts[2].col_axis};
 
+// For a capture of values that are not weights, such as scores, gradients or relevance.
+constexpr const char* help_of_values =
+    mark("The captured values of every query and key. They may have either sign and are not attention weights.");
+constexpr const char* values_read = mark("Each row is a query, each column a key; the color shows sign and size.");
+constexpr std::array<PartText, 3> texts_of_values = {{
+    {texts[0].name, mark("captured values"), help_of_values, values_read, texts[0].row_axis, texts[0].col_axis},
+    {texts[1].name, mark("captured values"), help_of_values, values_read, texts[1].row_axis, texts[1].col_axis},
+    {texts[2].name, mark("captured values"), help_of_values, values_read, texts[2].row_axis, texts[2].col_axis},
+}};
+
+// A decoder's attention without look-ahead mask, in a capture.
+constexpr PartText text_without_mask = {texts[1].name,     mark("self-attention"), mark("Every target token attends to all target tokens."),
+                                        texts[0].reads, texts[1].row_axis, texts[1].col_axis};
+
+struct Rewording {
+  std::string_view of_weights;
+  const char* of_values;
+};
+
+constexpr std::array rewordings = {
+    Rewording{"One row per query, one column per key; each cell is a weight. Scroll to zoom at the cursor, drag to pan, "
+              "double-click to show everything again.",
+              mark("One row per query, one column per key; each cell is a captured value. Scroll to zoom at the cursor, "
+                   "drag to pan, double-click to show everything again.")},
+    Rewording{"Queries on the left, keys on the right. Each line is a weight: the larger it is, the thicker and more "
+              "opaque the line. Point at a token to show only its lines; click to pin them.",
+              mark("Queries on the left, keys on the right. Each line is a captured value: the larger its magnitude, "
+                   "the thicker and more opaque the line. Point at a token to show only its lines; click to pin them.")},
+    Rewording{"The weights of the selected head (paper §3.2.1).", mark("The captured values of the selected head.")},
+    Rewording{"The largest weight of any head of this layer in each cell. Rows need not sum to 1.",
+              mark("The largest value of any head of this layer in each cell.")},
+    Rewording{"The largest weight of any head of any layer of this attention type in each cell. Rows need not sum to 1.",
+              mark("The largest value of any head of any layer of this attention type in each cell.")},
+    Rewording{"Merges the tokens of a word: weights are summed over the tokens of the attended word and averaged over "
+              "those of the attending word. Rows still sum to 1 (Clark et al. 2019, arXiv 1906.04341 §4.1).",
+              mark("Merges the tokens of a word: values are summed over the tokens of the key's word and averaged over "
+                   "those of the query's word.")},
+};
+
+// A capture with nothing but a decoder: a language model's.
+bool is_text_only(const ModelConfig& model) {
+  return part_size(model, AttentionPart::encoder).layers == 0 && part_size(model, AttentionPart::cross).layers == 0;
+}
+
 }  // namespace
 
+const char* in_values(const char* help, const ModelConfig& model) {
+  if (!model.is_signed()) return help;
+  const auto found = std::ranges::find(rewordings, std::string_view(help), &Rewording::of_weights);
+  return found == rewordings.end() ? help : found->of_values;
+}
+
 const PartText& text_of(AttentionPart part, const ModelConfig& model) {
-  if (model.is_language_model()) return text_of_language_model;
+  if (model.is_signed()) return texts_of_values[static_cast<std::size_t>(part)];
+  if (part == AttentionPart::decoder && !is_causal(model, part)) return text_without_mask;
+  if (model.is_language_model() || (model.is_capture() && is_text_only(model))) return text_of_language_model;
   if (model.is_recurrent()) return model.attention == "bahdanau" ? text_of_bahdanau : text_of_luong;
   return texts[static_cast<std::size_t>(part)];
 }

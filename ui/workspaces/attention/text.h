@@ -19,6 +19,9 @@ struct PartText {
 
 const PartText& text_of(AttentionPart part, const ModelConfig& model);
 
+// A help text about weights, reworded for a capture whose values are not weights.
+const char* in_values(const char* help, const ModelConfig& model);
+
 // "Encoder, layer 2, head 3"; a recurrent model has one map, named after its attention function.
 std::string title_of(const HeadPlace& place, const ModelConfig& model);
 

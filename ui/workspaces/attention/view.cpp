@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/matrix_algebra.h"
 #include "common/clamped.h"
 #include "workspaces/attention/row.h"
 
@@ -125,9 +126,12 @@ void measure_heads(const ShownMaps& maps, AttentionView& view) {
   std::size_t budget = cells_measured_a_frame;
   view.measures.pending = false;
   for (const AttentionPart part : attention_parts) {
-    if (maps.lacks(part)) continue;
+    if (maps.lacks(part)) {
+      view.measures.parts[static_cast<std::size_t>(part)].clear();  // of another model
+      continue;
+    }
     const Shown& shown = maps.of(part);
-    measure(view.measures, part, maps_of(*shown.snapshot, part), shown.version, budget);
+    measure(view.measures, part, shown, budget);
   }
 }
 
@@ -160,13 +164,14 @@ void move_pinned_row(AttentionView& view, const Snapshot& snapshot, int rows) {
 }
 
 int first_row(const Snapshot& snapshot, AttentionPart part) {
-  if (snapshot.model.is_language_model()) return static_cast<int>(snapshot.typed().size()) - 1;
-  return telling_row(row_tokens(snapshot, part));
+  if (snapshot.model.is_language_model() || (snapshot.captured && snapshot.source.empty())) return static_cast<int>(snapshot.typed().size()) - 1;
+  const int row = telling_row(row_tokens(snapshot, part));
+  return snapshot.captured ? std::max(0, row) : row;  // a capture's tokens need not mark words
 }
 
-float brightest(const AttentionView& view, const HeadPlace& place) {
+float brightest(const AttentionView& view, const HeadPlace& place, bool always) {
   const MapMeasures* measures = measures_at(view.measures, place);
-  return view.full_contrast && measures && measures->largest > 0 ? measures->largest : 1.0F;
+  return (view.full_contrast || always) && measures && measures->largest > 0 ? measures->largest : 1.0F;
 }
 
 int heads_of(const AttentionMaps& maps) {
@@ -175,21 +180,23 @@ int heads_of(const AttentionMaps& maps) {
 
 // ---- statistics of every head
 
-void measure(HeadMeasures& all, AttentionPart part, const AttentionMaps& maps, std::uint64_t version,
-             std::size_t& budget) {
+void measure(HeadMeasures& all, AttentionPart part, const Shown& shown, std::size_t& budget) {
+  const ModelConfig& model = shown.snapshot->model;
+  const AttentionMaps& maps = maps_of(*shown.snapshot, part);
   auto& layers = all.parts[static_cast<std::size_t>(part)];
   layers.resize(maps.size());
   for (std::size_t layer = 0; layer < maps.size(); ++layer) {
     layers[layer].resize(maps[layer].size());
     for (std::size_t head = 0; head < maps[layer].size(); ++head) {
       MeasuredHead& measured = layers[layer][head];
-      if (measured.version == version) continue;
+      if (measured.version == shown.version) continue;
       if (budget == 0) {
         all.pending = true;
         return;
       }
       const Matrix& map = maps[layer][head];
-      measured = {version, measures_of(map, part == AttentionPart::decoder)};
+      measured = {shown.version, MapMeasures{.largest = largest_size(map.values)}};
+      if (model.has_weights()) measured.measures = measures_of(map, is_causal(model, part));
       budget -= std::min(budget, map.values.size());
       ++all.changes;
     }

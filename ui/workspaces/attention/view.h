@@ -39,8 +39,7 @@ struct HeadMeasures {
 };
 
 // Measures heads of the part whose maps changed, until the budget is used up; at least one.
-void measure(HeadMeasures& all, AttentionPart part, const AttentionMaps& maps, std::uint64_t version,
-             std::size_t& budget);
+void measure(HeadMeasures& all, AttentionPart part, const Shown& shown, std::size_t& budget);
 
 // The statistics of the head's last measured map; null: none.
 const MapMeasures* measures_at(const HeadMeasures& all, const HeadPlace& place);
@@ -202,7 +201,7 @@ int first_row(const Snapshot& snapshot, AttentionPart part);
 
 int heads_of(const AttentionMaps& maps);
 
-// The weight at the top of the color scale of that head's thumbnail.
-float brightest(const AttentionView& view, const HeadPlace& place);
+// The value at the top of the color scale of that head's thumbnail: 1, or with full contrast or `always` its largest.
+float brightest(const AttentionView& view, const HeadPlace& place, bool always = false);
 
 }  // namespace attnscope

@@ -20,14 +20,17 @@ constexpr std::array modes = {
                   "One word's vectors in many sentences, layer by layer: context separates its senses."},
     WorkspaceView{"one-hot", "One-hot vs. learned",
                   "Why embeddings are learned: one-hot vectors carry no similarity between words."},
+    WorkspaceView{"layers", "Captured layers",
+                  "The hidden states of a capture: a map of the tokens for every layer, and how similar the layers are.",
+                  "Layers", ViewNeeds::hidden},
 };
-static_assert(modes.size() == static_cast<std::size_t>(EmbeddingsMode::distances) + 1);
+static_assert(modes.size() == static_cast<std::size_t>(EmbeddingsMode::captured) + 1);
 
 // ---- the keys
 
 void go_to_nearest(WorkspaceContext& context) {
   EmbeddingsView& view = context.views.of<EmbeddingsView>();
-  if (view.mode == EmbeddingsMode::senses || !view.inspection) return;
+  if (view.mode >= EmbeddingsMode::captured || view.mode == EmbeddingsMode::senses || !view.inspection) return;
   const std::vector<Neighbour>& nearest = view.inspection->neighbours.nearest;
   if (!nearest.empty()) choose_token(view, nearest.front().id);
 }
@@ -36,7 +39,10 @@ template <int by>
 void change_mode(WorkspaceContext& context) {
   EmbeddingsView& view = context.views.of<EmbeddingsView>();
   const int last = static_cast<int>(modes.size()) - 1;
-  view.mode = static_cast<EmbeddingsMode>(clamped(static_cast<int>(view.mode) + by, 0, last));
+  const int next = clamped(static_cast<int>(view.mode) + by, 0, last);
+  const Snapshot* snapshot = context.maps.complete.snapshot.get();
+  if (!snapshot || !view_refusal(modes[static_cast<std::size_t>(next)], *snapshot))
+    view.mode = static_cast<EmbeddingsMode>(next);
 }
 
 void search(WorkspaceContext& context) {
@@ -47,6 +53,7 @@ void fit(WorkspaceContext& context) {
   EmbeddingsView& view = context.views.of<EmbeddingsView>();
   view.scatter = view.tsne_scatter = {};
   for (ScatterView& scatter : view.senses.scatters) scatter = {};
+  for (ScatterView& scatter : view.captured.scatters) scatter = {};
 }
 
 constexpr const char* next_mode = mark("next view, previous view");
@@ -95,8 +102,15 @@ WorkspaceNumbers distance_numbers(const EmbeddingResult& inspection) {
   return numbers;
 }
 
-void draw_modes(EmbeddingsView& view, const Skin& skin) {
-  view.mode = static_cast<EmbeddingsMode>(draw_view_choices(modes, static_cast<std::size_t>(view.mode), skin));
+WorkspaceNumbers captured_numbers(const Snapshot& snapshot) {
+  const Matrix& similarity = snapshot.captured->layer_similarity;
+  const std::vector<std::string> names = layer_names(static_cast<std::size_t>(similarity.rows));
+  return {similarity, names, names, "similarity of layers"};
+}
+
+void draw_modes(EmbeddingsView& view, const Snapshot* snapshot, const Skin& skin) {
+  view.mode = static_cast<EmbeddingsMode>(
+      draw_view_choices(modes, static_cast<std::size_t>(view.mode), skin, {}, snapshot));
   end_choices();
 }
 
@@ -129,6 +143,10 @@ std::optional<WorkspaceNumbers> embedding_numbers(const Views& views) {
     if (!view.senses.inspection || view.senses.inspection->layers.empty()) return std::nullopt;
     return sense_numbers(*view.senses.inspection);
   }
+  if (view.mode == EmbeddingsMode::captured) {
+    const Snapshot* snapshot = view.captured.snapshot.get();
+    return snapshot && snapshot->captured ? std::optional(captured_numbers(*snapshot)) : std::nullopt;
+  }
   if (!view.inspection || !view.inspection->map) return std::nullopt;
   if (view.mode == EmbeddingsMode::map) return map_numbers(view);
   if (view.inspection->apart.empty()) return std::nullopt;
@@ -143,9 +161,10 @@ bool is_moving(const Views& views) {
 void draw_embeddings(WorkspaceContext& context) {
   EmbeddingsView& view = context.views.of<EmbeddingsView>();
   take_inspection(view, context.live, ImGui::GetTime());
-  draw_modes(view, context.skin);
+  draw_modes(view, context.maps.complete.snapshot.get(), context.skin);
   const auto room = [] { return ImGui::GetContentRegionAvail(); };
   if (view.mode == EmbeddingsMode::senses) return draw_senses(context, view);
+  if (view.mode == EmbeddingsMode::captured) return draw_captured_layers(context, view);
   if (!view.inspection) return draw_quiet_note(tr("Reading the embeddings…"), room(), context.skin);
   if (!view.inspection->map) return draw_quiet_note(tr_filled(view.inspection->problem).c_str(), room(), context.skin);
   if (view.mode == EmbeddingsMode::map) return draw_embedding_map(context, view);

@@ -23,6 +23,10 @@ bool is_moving(const Views& views);
 void draw_embedding_map(WorkspaceContext& context, EmbeddingsView& view);
 void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore& textures, const Skin& skin);
 void draw_senses(WorkspaceContext& context, EmbeddingsView& view);
+void draw_captured_layers(WorkspaceContext& context, EmbeddingsView& view);
+
+// "embedding", "layer 1", …
+std::vector<std::string> layer_names(std::size_t count);
 
 // ---- the column next to the map: the selected token with its neighbors, now and earlier; analogies; distances
 void draw_embedding_side(EmbeddingsView& view, const Skin& skin);

@@ -19,7 +19,7 @@
 
 namespace attnscope {
 
-enum class EmbeddingsMode { map, senses, distances };
+enum class EmbeddingsMode { map, senses, distances, captured };
 
 // The property that colors the tokens.
 enum class TokenColor { frequency, language, kind, gender, number };
@@ -43,6 +43,12 @@ struct SensesView {
   std::vector<MovingPoints> layers;
   std::vector<ScatterView> scatters;
   int pointed = -1;  // index of the occurrence, in all layers
+};
+
+struct CapturedLayersView {
+  std::shared_ptr<const Snapshot> snapshot;  // shown last
+  std::vector<ScatterView> scatters;
+  int pointed = -1;  // index of the token, in all layers
 };
 
 struct EmbeddingsView {
@@ -78,6 +84,7 @@ struct EmbeddingsView {
   ScatterView tsne_scatter;
 
   SensesView senses;
+  CapturedLayersView captured;
 };
 
 // Stores what the newest snapshot contains of these results.

@@ -16,12 +16,16 @@ namespace {
 
 constexpr std::array modes = {
     WorkspaceView{"kernels", "Kernel regression",
-                  "The mean of known values, weighted by distance: attention before it had the name.", "Kernels"},
+                  "The mean of known values, weighted by distance: attention before it had the name.", "Kernels",
+                  ViewNeeds::nothing},
     WorkspaceView{"learned", "Learned attention",
-                  "The same formula, changed in one place at a time, up to softmax(QK\u1D40/\u221Ad_k)V.", "Learned"},
-    WorkspaceView{"scaling", "\u221Ad_k", "Why scores are divided by \u221Ad_k (paper \u00A73.2.1)."},
+                  "The same formula, changed in one place at a time, up to softmax(QK\u1D40/\u221Ad_k)V.", "Learned",
+                  ViewNeeds::nothing},
+    WorkspaceView{"scaling", "\u221Ad_k", "Why scores are divided by \u221Ad_k (paper \u00A73.2.1).", nullptr,
+                  ViewNeeds::nothing},
     WorkspaceView{"schedule", "Learning rate",
-                  "Warm-up and decay of the learning rate, without training (paper \u00A75.3).", "Rate"},
+                  "Warm-up and decay of the learning rate, without training (paper \u00A75.3).", "Rate",
+                  ViewNeeds::nothing},
     WorkspaceView{"cell", "Recurrent cell", "Gates and states of an RNN, LSTM or GRU, token by token.", "Cell"},
     WorkspaceView{"state-attention", "Attention over states",
                   "Bahdanau\u2019s and Luong\u2019s attention: energies, weights, context (1409.0473, 1508.04025).",
@@ -255,7 +259,8 @@ bool is_learning(const Views& views) {
 
 void draw_origins(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
-  view.mode = static_cast<OriginsMode>(draw_view_choices(modes, static_cast<std::size_t>(view.mode), context.skin));
+  view.mode = static_cast<OriginsMode>(draw_view_choices(modes, static_cast<std::size_t>(view.mode), context.skin, {},
+                                                   context.maps.newest.snapshot.get()));
   end_choices();
   // Same order as OriginsMode.
   constexpr std::array draws = {draw_kernels, draw_learned,         draw_scaling,    draw_schedule,

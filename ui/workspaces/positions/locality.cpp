@@ -55,6 +55,10 @@ void draw_locality(WorkspaceContext& context, PositionsView& positions) {
   if (!snapshot)
     return draw_quiet_note(tr("No sentence has been decoded yet. Open a run and type one below."), room, skin);
   settle(view, snapshot);
+  if (!snapshot->model.has_weights())
+    return draw_quiet_note(
+        tr("This view averages distances by attention weight, but the rows of this capture do not sum to 1."), room,
+        skin);
   if (view.heads.empty())
     return draw_quiet_note(
         snapshot->model.is_recurrent()

@@ -19,12 +19,12 @@ constexpr std::array modes = {
                   "This model's positional encoding in numbers, and how similar positions are to each other."},
     WorkspaceView{"turning", "Rotary embeddings (RoPE)",
                   "RoPE: queries and keys are rotated in pairs of dimensions, and q\u00B7k depends on their distance.",
-                  "RoPE"},
+                  "RoPE", ViewNeeds::nothing},
     WorkspaceView{"wavelengths", "Wavelengths",
                   "The sinusoids, with wavelengths from 2\u03C0 to 10000\u00B72\u03C0 positions, far beyond the length "
-                  "limit (paper \u00A73.5)."},
+                  "limit (paper \u00A73.5).", nullptr, ViewNeeds::nothing},
     WorkspaceView{"locality", "Attention distance",
-                  "The mean distance from a query to what it attends to, layer by layer.", "Distance"},
+                  "The mean distance from a query to what it attends to, layer by layer.", "Distance", ViewNeeds::attention},
     WorkspaceView{"shuffled", "Word order",
                   "The model's output for shuffled words, with and without positional encoding (paper \u00A73.5)."},
 };
@@ -121,8 +121,9 @@ WorkspaceNumbers table_numbers(const PositionNumbersView& view) {
   return numbers;
 }
 
-void draw_modes(PositionsView& view, const Skin& skin) {
-  view.mode = static_cast<PositionsMode>(draw_view_choices(modes, static_cast<std::size_t>(view.mode), skin));
+void draw_modes(PositionsView& view, const Snapshot* snapshot, const Skin& skin) {
+  view.mode = static_cast<PositionsMode>(
+      draw_view_choices(modes, static_cast<std::size_t>(view.mode), skin, {}, snapshot));
   end_choices();
 }
 
@@ -161,7 +162,7 @@ std::optional<WorkspaceNumbers> position_mode_numbers(const Views& views) {
 
 void draw_positions(WorkspaceContext& context) {
   PositionsView& view = context.views.of<PositionsView>();
-  draw_modes(view, context.skin);
+  draw_modes(view, context.maps.newest.snapshot.get(), context.skin);
   // Same order as PositionsMode.
   constexpr std::array draws = {draw_numbers, draw_turning, draw_wavelengths, draw_locality, draw_shuffled};
   static_assert(draws.size() == modes.size());

@@ -36,9 +36,10 @@ Series wave(int pair, const WavelengthsView& view) {
   return series;
 }
 
-void measure_part(LocalityView& view, AttentionPart part, const AttentionMaps& maps) {
+void measure_part(LocalityView& view, AttentionPart part, const Snapshot& snapshot) {
   PartDistances distances{.part = part};
-  const bool causal = part == AttentionPart::decoder;
+  const AttentionMaps& maps = maps_of(snapshot, part);
+  const bool causal = is_causal(snapshot.model, part);
   for (std::size_t layer = 0; layer < maps.size(); ++layer) {
     double sum = 0;
     for (std::size_t head = 0; head < maps[layer].size(); ++head) {
@@ -116,7 +117,7 @@ void settle(LocalityView& view, const std::shared_ptr<const Snapshot>& snapshot)
   view.layers = 1;
   view.highest = 0;
   for (const AttentionPart part : {AttentionPart::encoder, AttentionPart::decoder})
-    if (const AttentionMaps& maps = maps_of(*snapshot, part); !maps.empty()) measure_part(view, part, maps);
+    if (!maps_of(*snapshot, part).empty() && snapshot->model.has_weights()) measure_part(view, part, *snapshot);
   for (const HeadDistance& head : view.heads) view.highest = std::max({view.highest, head.distance, head.alike});
   if (!(view.highest > 0)) view.highest = 1;
 }

@@ -1,4 +1,4 @@
-#include "compute/attention_json.h"
+#include "commands/attention_json.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,0 +1,41 @@
+// Captures: attention and tokens that any program recorded, in one safetensors file (assets/manual/captures.md).
+//
+// Metadata: "format" is "attnscope-capture", "version" is "1". "sentences" is a JSON list of objects: text, source and
+// target (lists of tokens), output (the token of each row of cross-attention; default: target), output_text, sentence_b
+// (first token of sentence B), forced (number of leading target tokens that were given: a prompt), labels, grid ([rows, columns] of image patches, the last source tokens), candidates
+// (tokens of the columns of logits), steps (any of the token lists and output_text again, for one step). Optional:
+// "signed" ("true": the values are not weights) and "loss" ({"STEP": number, …}).
+//
+// Tensors SENTENCE/STEP/WHAT, float32, float16 or bfloat16. encoder, decoder, cross: layers × heads × queries × keys;
+// hidden: layers + 1 × tokens × d_model; logits: target tokens × candidates.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.h"
+#include "messages/metric_point.h"
+#include "messages/pinned_sentence.h"
+
+namespace attnscope {
+
+inline constexpr std::string_view capture_extension = ".safetensors";
+
+struct CaptureContents {
+  ModelConfig model;                      // of the first sentence
+  std::vector<PinnedSentence> sentences;  // named by text; equal texts are told apart by their labels
+  std::vector<MetricPoint> losses;        // ascending by step
+};
+
+// Its frames get `run`, the run's number in this process. Throws FileError, and SafetensorsError naming the file, the
+// sentence, the tensor and both numbers if anything does not fit.
+CaptureContents load_capture(const std::filesystem::path& file, std::uint64_t run);
+
+// Returns the bytes of a capture with these frames: tokens, attention and steps, but no model, logits or hidden states.
+std::string capture_bytes(std::span<const PinnedSentence> sentences);
+
+}  // namespace attnscope

@@ -1,0 +1,227 @@
+// The window on a capture: what is shown, what is absent and why, and what is saved as one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "files/captures/capture_engine.h"
+#include "files/storage/file.h"
+#include "files/storage/safetensors.h"
+#include "posted.h"
+#include "shell/actions.h"
+#include "shell/captures.h"
+#include "shell/dialogs/palette.h"
+#include "shell/panels.h"
+#include "shell/sentence.h"
+#include "shell/timeline/timeline.h"
+#include "shell/training.h"
+#include "snapshot_fixture.h"
+#include "ui_harness.h"
+#include "workspaces/attention/view.h"
+#include "workspaces/embeddings/view.h"
+#include "workspaces/positions/view.h"
+#include "workspaces/workspaces.h"
+
+namespace attnscope {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+namespace fs = std::filesystem;
+
+TensorBytes tensor(const std::string& name, std::vector<std::int64_t> shape, const std::vector<float>& values) {
+  std::size_t count = 1;
+  for (const std::int64_t extent : shape) count *= static_cast<std::size_t>(extent);
+  std::string bytes;
+  for (std::size_t i = 0; i < count; ++i)
+    bytes.append(reinterpret_cast<const char*>(&values[i % values.size()]), sizeof(float));
+  return {name, Dtype::F32, std::move(shape), std::move(bytes)};
+}
+
+class CaptureWindow : public testing::Test {
+ protected:
+  void TearDown() override { fs::remove(file); }
+
+  // After a run, as a reader opens it.
+  void open(const std::string& sentences, std::vector<TensorBytes> tensors, bool is_signed = false) {
+    Safetensors contents;
+    contents.metadata = {{"format", "attnscope-capture"},
+                         {"version", "1"},
+                         {"sentences", sentences},
+                         {"signed", is_signed ? "true" : "false"},
+                         {"loss", R"({"1": 3, "9": 1.25})"}};
+    contents.tensors = std::move(tensors);
+    write_safetensors(file, contents);
+    receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU", {}}}, fixture_snapshot({}, 1));
+    scope.views.of<AttentionView>().interventions.other_scale = true;
+    ui.frames(3, draw);
+    receive(scope, {engine.open_model(file.string())}, nullptr);
+    answer();
+    ui.frames(4, draw);
+    scope.commands.clear();
+  }
+
+  // Two sentences; the second has two steps.
+  void open_bank(bool is_signed = false) {
+    const std::vector<float> even(4, 0.25F), mixed = {-1, 2, -0.5F, 0.25F};
+    const std::vector<float>& values = is_signed ? mixed : even;
+    open(R"([{"text": "the bank", "source": ["[CLS]", "the", "bank", "[SEP]"], "labels": {"model": "mine"}},
+             {"text": "steps", "source": ["one", "two", "three", "four"]}])",
+         {tensor("0/9/encoder", {2, 3, 4, 4}, values), tensor("1/1/encoder", {2, 3, 4, 4}, values),
+          tensor("1/9/encoder", {2, 3, 4, 4}, values)},
+         is_signed);
+  }
+
+  // Passes the newest Probe to the capture's engine.
+  void answer() {
+    engine.probe(scope.asked, [&](std::shared_ptr<const Snapshot> seen) { receive(scope, {}, std::move(seen)); }, {});
+  }
+
+  PaletteEntry entry(const std::string& title, const std::string& where) const {
+    const auto entries = palette_entries(scope);
+    const auto found = std::ranges::find_if(
+        entries, [&](const PaletteEntry& each) { return each.title == title && each.where == where; });
+    return found == entries.end() ? PaletteEntry{} : *found;
+  }
+
+  fs::path file = fs::temp_directory_path() / ("capture_window." + std::to_string(::getpid()) + ".safetensors");
+  CaptureEngine engine{1000};
+  AppState scope;
+  UiHarness ui;
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
+};
+
+TEST_F(CaptureWindow, ShowsItsSentenceInAttentionAndItsFactsInPlaceOfTheSetup) {
+  scope.layout.workspace = find_workspace("circuit");
+  open_bank();
+  EXPECT_EQ(scope.layout.sentence, "the bank");
+  EXPECT_EQ(scope.layout.workspace->name, "attention");
+  EXPECT_TRUE(scope.views.of<AttentionView>().interventions.empty());
+  for (const char* text : {"Attention that another program recorded", "2 × 3 heads, 4 queries, 4 keys", "mine", "[CLS]",
+                           "bank", "Encoder, layer 2, head 1", "loss 1.25"})
+    EXPECT_TRUE(ui.drew(text)) << text;
+  for (const char* text : {"Circuit", "Decoding", "Glance", "Inside one head", "Sublayers", "Intervene", "d_model"})
+    EXPECT_FALSE(ui.drew(text)) << text;
+}
+
+TEST_F(CaptureWindow, ThePaletteSaysWhatIsAbsentAndWhy) {
+  open_bank();
+  for (const auto& [title, where] : {std::pair{"Circuit", "View"}, {"Decoding", "View"}, {"Inside one head", "Attention"},
+                                     {"Embeddings", "View"}, {"Map", "Embeddings"}, {"Train", "Run"}}) {
+    EXPECT_FALSE(entry(title, where).applies) << title;
+    EXPECT_THAT(entry(title, where).help, HasSubstr("eeds")) << title;
+  }
+  EXPECT_THAT(entry("Captured layers", "Embeddings").help, HasSubstr("hidden"));
+  for (const auto& [title, where] :
+       {std::pair{"Model", "Attention"}, {"Attention distance", "Positions"}, {"Kernel regression", "Origins"}})
+    EXPECT_TRUE(entry(title, where).applies) << title;
+  EXPECT_FALSE(can_train(scope));
+  EXPECT_FALSE(can_reset(scope));
+}
+
+TEST_F(CaptureWindow, KeysStayAmongTheViewsThatACaptureFills) {
+  open_bank();
+  AttentionView& view = scope.views.of<AttentionView>();
+  view.level = AttentionLevel::head;
+  ui.key(Key::enter, draw);
+  ui.frames(2, draw);
+  EXPECT_EQ(view.level, AttentionLevel::head);
+  show_workspace(scope, *find_workspace("positions"));
+  ui.frames(3, draw);
+  EXPECT_EQ(scope.views.of<PositionsView>().mode, PositionsMode::turning);
+  EXPECT_FALSE(ui.drew("In this model"));
+}
+
+TEST_F(CaptureWindow, ASentenceWithStepsIsAFilm) {
+  open_bank();
+  EXPECT_FALSE(is_pinned(scope));
+  set_sentence(scope, "steps");
+  answer();
+  ui.frames(3, draw);
+  ASSERT_TRUE(recorded_sentence(scope));
+  show_frame(scope, 0);
+  ui.frames(2, draw);
+  EXPECT_EQ(shown_maps(scope).complete.snapshot->step, 1);
+  EXPECT_TRUE(ui.drew("step 1 of 9"));
+  EXPECT_TRUE(ui.drew("three"));
+}
+
+TEST_F(CaptureWindow, SignedValuesAreNotCalledWeights) {
+  open_bank(true);
+  AttentionView& view = scope.views.of<AttentionView>();
+  view.pinned_row = 1;
+  for (const AttentionLevel level : {AttentionLevel::model, AttentionLevel::head}) {
+    view.level = level;
+    ui.frames(4, draw);
+    for (const char* text : {"weight", "entropy", "received", "attends", "brightcells", "Fullcontrast"})
+      EXPECT_THAT(ui.drawn_text(), Not(HasSubstr(text)));
+    EXPECT_TRUE(ui.drew("captured values") || ui.drew("largest values"));
+  }
+  EXPECT_TRUE(view.map.is_signed());
+  EXPECT_FLOAT_EQ(view.map.largest, 2);
+  view.mix = HeadMix::rollout;
+  ui.frames(2, draw);
+  EXPECT_EQ(view.map.choice.mix, HeadMix::one) << "rollout needs weights";
+  show_workspace(scope, *find_workspace("positions"));
+  scope.views.of<PositionsView>().mode = PositionsMode::locality;
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("do not sum to 1"));
+}
+
+TEST_F(CaptureWindow, PatchesAreDrawnOnTheImage) {
+  open(R"([{"text": "cat.jpg", "source": ["[CLS]", "0,0", "0,1", "1,0", "1,1"], "grid": [2, 2]}])",
+       {tensor("0/0/encoder", {1, 1, 5, 5}, {0.2F})});
+  scope.views.of<AttentionView>().level = AttentionLevel::head;
+  ui.frames(4, draw);
+  EXPECT_TRUE(ui.drew("patch row"));
+  EXPECT_TRUE(ui.drew("patch column"));
+}
+
+TEST_F(CaptureWindow, HiddenStatesAreShownByLayer) {
+  open(R"([{"text": "x", "source": ["a", "b", "c"]}])",
+       {tensor("0/0/encoder", {2, 1, 3, 3}, {1.0F / 3}), tensor("0/0/hidden", {3, 3, 4}, {1, 2, 0, 4, 5, -1, 7, 8, 3})});
+  show_workspace(scope, *find_workspace("embeddings"));
+  ui.frames(4, draw);
+  EXPECT_EQ(scope.views.of<EmbeddingsView>().mode, EmbeddingsMode::captured);
+  EXPECT_TRUE(ui.drew("Similarity of layers"));
+  EXPECT_TRUE(ui.drew("layer 2"));
+  EXPECT_TRUE(entry("Captured layers", "Embeddings").applies);
+}
+
+TEST_F(CaptureWindow, ManyLayersOneHeadAndOddTokensAreDrawn) {
+  open(R"([{"source": ["\n", "😀", "a", "a", ""]}])", {tensor("0/0/encoder", {100, 1, 5, 5}, {0.2F})});
+  scope.views.of<AttentionView>().layer = 99;
+  for (const AttentionLevel level : {AttentionLevel::model, AttentionLevel::head}) {
+    scope.views.of<AttentionView>().level = level;
+    ui.frames(3, draw);
+  }
+  EXPECT_TRUE(ui.drew("Encoder, layer 100, head 1"));
+}
+
+TEST_F(CaptureWindow, ADroppedFileIsOpened) {
+  drop_path(scope, "/somewhere/mine.safetensors", false);
+  ASSERT_EQ(posted<OpenRun>(scope).size(), 1U);
+  EXPECT_EQ(posted<OpenRun>(scope)[0].path, "/somewhere/mine.safetensors");
+}
+
+TEST_F(CaptureWindow, ASentenceIsSavedWithItsSteps) {
+  open_bank();
+  set_sentence(scope, "steps");
+  answer();
+  ui.frames(2, draw);
+  scope.commands.clear();
+  save_capture(scope, file.string(), true);
+  ASSERT_EQ(posted<WriteFile>(scope).size(), 1U);
+  write_file(file, posted<WriteFile>(scope)[0].bytes);
+  const CaptureContents saved = load_capture(file, 1);
+  ASSERT_EQ(saved.sentences.size(), 1U);
+  EXPECT_EQ(saved.sentences[0].text, "steps");
+  EXPECT_EQ(saved.sentences[0].frames.size(), 2U);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,84 @@
+#!/bin/sh
+# attnscope_capture.py writes captures that attnscope opens: its numbers come back, its refusals name both numbers.
+# Skipped (77) if no python3 here has numpy (Debian: python3-numpy).
+#
+#   capture_python_test.sh ATTNSCOPE FOLDER_OF_THE_MODULE
+set -eu
+attnscope=$1 module=$2
+python=
+for candidate in /usr/bin/python3 python3; do
+  if "$candidate" -c 'import numpy' 2>/dev/null; then python=$candidate && break; fi
+done
+if [ -z "$python" ]; then
+  echo "skipped: no python3 here has numpy (Debian: python3-numpy)"
+  exit 77
+fi
+[ "$(wc -l < "$module/attnscope_capture.py")" -le 100 ]
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cat > "$folder/write.py" <<'PYTHON'
+import json, sys
+import numpy
+folder, module = sys.argv[1:]
+sys.path.insert(0, module)
+from attnscope_capture import Capture
+
+random = numpy.random.default_rng(1)
+def attention(layers, heads, queries, keys, dtype="float64"):
+    weights = numpy.exp(random.normal(size=(layers, heads, queries, keys)))
+    return (weights / weights.sum(-1, keepdims=True)).astype(dtype)
+
+class Tensor:  # what a torch tensor offers, here in bfloat16's place
+    def __init__(self, values): self.values = values
+    def detach(self): return self
+    def cpu(self): return self
+    def float(self): return self
+    def numpy(self): return self.values.astype("float32")
+
+capture = Capture()
+tokens = ["[CLS]", "the", "bank", "\n", "😀", "[SEP]"]
+first = attention(2, 3, 6, 6)
+number = capture.add(tokens, first, text="bank", hidden=random.normal(size=(3, 6, 8)), loss=2, labels={"model": "a"})
+second = attention(2, 3, 6, 6, "float16")
+assert capture.add(tokens, second, step=10, sentence=number, loss=1) == 0
+layers = [Tensor(attention(1, 4, 3, 3)) for _ in range(2)]  # batches of one, as transformers returns them
+capture.add(target=["a", "b", "a"], decoder=layers, cross=attention(1, 1, 3, 5), source=list("vwxyz"))
+capture.save(folder + "/mine.safetensors")
+json.dump([first.tolist(), second.astype("float32").tolist()], open(folder + "/expected.json", "w"))
+for wrong in (lambda: capture.add(tokens, attention(1, 1, 512, 512)), lambda: capture.add(tokens, attention(1, 1, 6, 5)),
+              lambda: capture.add(tokens, numpy.ones((2, 6, 6))), lambda: capture.add(tokens, numpy.ones((1, 2, 3, 6, 6))),
+              lambda: capture.add(tokens)):
+    try:
+        wrong()
+        sys.exit("nothing was refused")
+    except ValueError as error:
+        print(error)
+PYTHON
+"$python" "$folder/write.py" "$folder" "$module" > "$folder/refusals"
+grep -q '512 queries, but 6 source tokens' "$folder/refusals"
+grep -q '5 keys, but 6 source tokens' "$folder/refusals"
+"$attnscope" attend --capture "$folder/mine.safetensors" --json > "$folder/attend.json"
+"$attnscope" attend --capture "$folder/mine.safetensors" --format csv > "$folder/attend.csv"
+"$attnscope" heads --capture "$folder/mine.safetensors" --json > "$folder/heads.json"
+"$attnscope" heads --capture "$folder/mine.safetensors" | grep -q '^encoder L1 H1 '
+cat > "$folder/check.py" <<'PYTHON'
+import csv, json, sys
+folder = sys.argv[1]
+read = json.load(open(folder + "/attend.json"))
+expected = json.load(open(folder + "/expected.json"))
+assert not read["signed"] and [s["step"] for s in read["sentences"]] == [0, 10, 0]
+assert read["sentences"][0]["labels"] == {"model": "a"} and read["sentences"][0]["source"][3:5] == ["\n", "😀"]
+for sentence, maps in zip(read["sentences"], expected):
+    for head in sentence["encoder"]:
+        wanted = maps[head["layer"] - 1][head["head"] - 1]
+        assert all(abs(a - b) < 1e-6 for x, y in zip(head["weights"], wanted) for a, b in zip(x, y))
+assert len(read["sentences"][2]["decoder"]) == 8 and len(read["sentences"][2]["cross"]) == 1
+rows = list(csv.DictReader(open(folder + "/attend.csv", newline="")))
+assert len(rows) == 2 * 2 * 3 * 36 + 8 * 9 + 15
+assert rows[4]["key_token"] == "😀" and abs(float(rows[4]["value"]) - expected[0][0][0][0][4]) < 1e-6
+heads = json.load(open(folder + "/heads.json"))["heads"]
+assert {h["part"] for h in heads} == {"encoder", "decoder", "cross"}
+assert all(h["induction"] is not None for h in heads if h["part"] == "decoder")
+assert all(h["distance"] is None for h in heads if h["part"] == "cross")
+PYTHON
+"$python" "$folder/check.py" "$folder"
