@@ -452,6 +452,7 @@ bool Session::Worker::open(const OpenRun& wanted) {
               AfterPreparation::freeze, engine, [&](const ProgressCallback& progress) {
                 RunOpened run =
                     wanted.go_on ? engine->go_on_with(wanted.path, progress) : engine->open_model(wanted.path);
+                if (wanted.step) engine->use_step(run, *wanted.step);
                 slow_down(*engine, run, wanted.rate_factor);
                 return run;
               });
