@@ -315,7 +315,7 @@ TEST_F(BrokenFolder, NamesTheFieldOfALlama) {
                          {"num_key_value_heads", 3, "model.num_kv_heads is 3, allowed: divisors of model.num_heads, 4"},
                          {"hidden_act", "relu", "\"hidden_act\" is \"relu\""},
                          {"head_dim", 7, "an even width"},
-                         {"attention_bias", true, "\"mlp_bias\" is absent, supported: the same as attention_bias"},
+                         {"attention_bias", true, "tensor model.layers.0.self_attn.q_proj.bias is missing"},
                          {"hidden_size", 24, "shape"},
                          {"intermediate_size", nullptr, "there is no \"intermediate_size\""},
                          {"tie_word_embeddings", false, "tensor lm_head.weight is missing"},

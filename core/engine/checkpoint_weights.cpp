@@ -92,7 +92,7 @@ void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow>
         CheckpointTensors::release(*found);
       } else if (row.optional) {
         // Parameters are uninitialized here; buffers keep what the model computed.
-        if (row.parameter.ends_with(".bias")) place->second.detach().zero_();
+        if (row.parameter.ends_with("bias")) place->second.detach().zero_();
       } else {
         throw CheckpointError(fmt::format("tensor {} is missing", fmt::join(part.names, " or ")));
       }

@@ -497,10 +497,11 @@ void TorchEngine::use_step(RunOpened& opened, std::int64_t step) {
     step = *best_step();
   }
   if (step == run_.step()) return;
-  const std::vector<std::int64_t> steps = run_.recorded.steps();
+  std::vector<std::int64_t> steps = run_.recorded.steps();
   if (std::ranges::find(steps, step) == steps.end()) {
-    throw RunError(fmt::format("{} has no weights of step {}, but of: {}{}{}", opened.folder, step,
-                               fmt::join(steps, ", "), steps.empty() ? "" : ", ", run_.step()));
+    if (steps.empty() || steps.back() != run_.step()) steps.push_back(run_.step());
+    throw RunError(
+        fmt::format("{} has no weights of step {}, but of: {}", opened.folder, step, fmt::join(steps, ", ")));
   }
   run_.recorded.restore(step, *run_.watched->model);
   run_.watched->step = opened.step = step;

@@ -77,21 +77,20 @@ std::string llama_activation(const CheckpointFields& fields) {
   fields.refuse("hidden_act", "silu, swish, gelu_new, gelu_pytorch_tanh, gelu");
 }
 
-bool biases(const CheckpointFields& fields) {
-  const bool wanted = fields.truth("attention_bias", false);
-  if (fields.truth("mlp_bias", false) != wanted) fields.refuse("mlp_bias", "the same as attention_bias");
-  return wanted;
-}
-
 // Each query attends to so many keys. Within a context of this length, that is all of them.
 std::int64_t sliding_window(const CheckpointFields& fields) {
   const bool is_used = fields.text("model_type") == "mistral" || fields.truth("use_sliding_window", false);
   return is_used ? fields.whole("sliding_window", longest_context) : longest_context;
 }
 
-// Qwen2 has biases only in the maps to queries, keys and values; those of the other maps are 0.
-bool is_qwen2(const CheckpointFields& fields) {
-  return fields.text("model_type") == "qwen2";
+// The maps that have biases. Where only some have, those of the others are 0.
+struct Biases {
+  bool projections, attention_output, feed_forward;
+  bool any() const { return projections || attention_output || feed_forward; }
+};
+Biases biases(const CheckpointFields& fields) {
+  const bool qwen2 = fields.text("model_type") == "qwen2", attention = fields.truth("attention_bias", false);
+  return {qwen2 || attention, attention, fields.truth("mlp_bias", false)};
 }
 
 Config llama_config(const CheckpointFields& fields) {
@@ -108,7 +107,7 @@ Config llama_config(const CheckpointFields& fields) {
   model.norm_kind = "rms";
   model.norm_epsilon = fields.number("rms_norm_eps", 1e-6);
   model.activation = llama_activation(fields);
-  model.biases = is_qwen2(fields) || biases(fields);
+  model.biases = biases(fields).any();
   model.positions = "rope";
   model.rope_theta = rope_theta(fields);
   model.rope_scaling = rope_scaling(fields);
@@ -127,17 +126,22 @@ Config llama_config(const CheckpointFields& fields) {
 CheckpointPlan llama_plan(const CheckpointFields& fields) {
   CheckpointPlan plan{checked(llama_config(fields)), {}};
   const ModelConfig& model = plan.config.model;
+  const Biases given = biases(fields);
   std::vector<TensorRow>& tensors = plan.tensors;
   add_tensor(tensors, "embedding.weight", {"model.embed_tokens.weight"});
   if (!model.tied_embeddings) add_tensor(tensors, "output_weight", {"lm_head.weight"});
   for (std::int64_t i = 0; i < model.num_decoder_layers; ++i) {
     const std::string layer = fmt::format("decoder.layers.{}.", i), stored = fmt::format("model.layers.{}.", i);
     add_projections(tensors, layer + "self_attn", stored + "self_attn", model, TensorChange::interleaved);
-    for (const auto& [own, theirs] : {std::pair("self_attn.out_proj", "self_attn.o_proj"), {"linear1", "mlp.gate_proj"},
-                                      {"linear_v", "mlp.up_proj"}, {"linear2", "mlp.down_proj"}}) {
+    tensors.back().optional = model.biases && !given.projections;
+    const auto add = [&](const char* own, const char* theirs, bool bias) {
       add_linear(tensors, layer + own, {{stored + theirs}}, model.biases);
-      tensors.back().optional = model.biases && is_qwen2(fields);
-    }
+      tensors.back().optional = model.biases && !bias;
+    };
+    add("self_attn.out_proj", "self_attn.o_proj", given.attention_output);
+    add("linear1", "mlp.gate_proj", given.feed_forward);
+    add("linear_v", "mlp.up_proj", given.feed_forward);
+    add("linear2", "mlp.down_proj", given.feed_forward);
     add_norm(tensors, layer + "norm1", stored + "input_layernorm", false);
     add_norm(tensors, layer + "norm2", stored + "post_attention_layernorm", false);
   }
