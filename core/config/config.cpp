@@ -522,7 +522,7 @@ nlohmann::json to_json(const Config& config) {
 Config config_from_json(const nlohmann::json& json) {
   if (!json.is_object()) throw ConfigError("a configuration must be a JSON object");
   const nlohmann::json version = json.value("version", nlohmann::json());
-  if (!version.is_number_unsigned() || version < 1 || version > config_version) {
+  if (!version.is_number_integer() || version < 1 || version > config_version) {
     throw ConfigError(fmt::format("version is {}, allowed: 1 to {}", version.dump(), config_version));
   }
   Config config = version < 3 ? config_before_version_3() : Config();
