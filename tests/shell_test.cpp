@@ -195,7 +195,7 @@ TEST_F(Shell, ShortcutsOfTheWindow) {
 }
 
 TEST_F(Shell, TheKeyboardWalksThroughTheSetupAndBack) {
-  const auto label = ui.find_text("num_heads");
+  const auto label = ui.find_text("Vocabulary size");
   ASSERT_TRUE(label);
   ui.click(*label, draw);
   ui.key(Key::down, draw);

@@ -91,7 +91,9 @@ TEST_F(Translate, ALineForALine) {
   EXPECT_EQ(std::count(once.begin(), once.end(), '\n'), 1);
   std::string too_long;
   for (int i = 0; i < 30; ++i) too_long += "a b c ";
-  EXPECT_EQ(translated("a b c\n" + too_long + "\na b c"), once + "\n" + once);
+  const std::string three = translated("a b c\n" + too_long + "\na b c");  // the beginning of the second
+  EXPECT_EQ(std::count(three.begin(), three.end(), '\n'), 3);
+  EXPECT_TRUE(three.starts_with(once) && three.ends_with(once));
 }
 
 // So that the lines of the output still stand beside those of the input.
