@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "analysis/model_comparison.h"
-#include "commands/opening.h"
 #include "commands/attention_json.h"
 #include "commands/commands.h"
+#include "commands/opening.h"
 #include "commands/progress.h"
 #include "commands/say.h"
 #include "common/spread.h"

@@ -8,6 +8,7 @@
 
 #include "analysis/tsne.h"
 #include "common/free_memory.h"
+#include "common/mark.h"
 #include "common/other_formats.h"
 #include "config/fine_tuning.h"
 #include "config/schedule.h"
@@ -32,7 +33,6 @@
 #include "inspect/probe/order.h"
 #include "inspect/probe/tensors.h"
 #include "model/initial_values.h"
-#include "common/mark.h"
 #include "model/kernels/bfloat16_product.h"
 #include "model/kernels/thread_pool.h"
 #include "training/validation.h"
@@ -332,8 +332,7 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   if (same_tokenizer && run_.dataset && run_.config.model.max_length == config.model.max_length) {
     run.dataset = run_.dataset;
   } else {
-    run.dataset =
-        encode_corpus(*run.corpus, *run.tokenizer, config.model, [&](double fraction) {
+    run.dataset = encode_corpus(*run.corpus, *run.tokenizer, config.model, [&](double fraction) {
       if (progress) progress({mark("Tokenizing the corpus"), fraction});
     });
     if (run.dataset->too_long > 0) {
@@ -422,9 +421,10 @@ const Corpus& TorchEngine::corpus_of_run() const {
 }
 
 std::shared_ptr<const Dataset> TorchEngine::dataset(const YieldCallback& yield) {
-  if (!run_.dataset) run_.dataset = encode_corpus(corpus_of_run(), *run_.tokenizer, run_.config.model, [&](double) {
-    if (yield) yield();
-  });
+  if (!run_.dataset)
+    run_.dataset = encode_corpus(corpus_of_run(), *run_.tokenizer, run_.config.model, [&](double) {
+      if (yield) yield();
+    });
   return run_.dataset;
 }
 
