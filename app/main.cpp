@@ -28,8 +28,8 @@
 #include "shell/layout.h"
 #include "workspaces/workspaces.h"
 #endif
-#include "common/unicode_form.h"
 #include "common/edit_distance.h"
+#include "common/unicode_form.h"
 #include "config/config.h"
 #include "config/pairs.h"
 #include "config/presets.h"

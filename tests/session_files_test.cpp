@@ -187,7 +187,7 @@ TEST_F(FilesTest, BeforeTheEndTheRunIsKeptOnceOrWhyNotIsSaid) {
   script->on_save = [&] {
     if (full) throw std::runtime_error("the disk is full");
   };
-  script->last_saved = Autosave{.path = "/autosaves/one"};
+  script->last_saved = Autosave{.path = "/autosaves/one", .name = "one", .step = 0, .saved_at = 0};
   start_with_run();
   session->post(KeepRun{});
   ASSERT_TRUE(wait_for([&] { return !all<NotSaved>().empty(); }));

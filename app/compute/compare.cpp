@@ -13,6 +13,7 @@
 #include "commands/attention_json.h"
 #include "compute/opening.h"
 #include "commands/commands.h"
+#include "commands/opening.h"
 #include "commands/progress.h"
 #include "commands/say.h"
 #include "common/spread.h"

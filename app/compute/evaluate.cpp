@@ -90,9 +90,12 @@ void print(const Evaluation& e, const Confusion& confusion) {
 
 nlohmann::json to_json(const Evaluation& e, const std::vector<AntecedentScore>& antecedents, std::int64_t unknown) {
   nlohmann::json json = {{"unknown_tokens", unknown},
-                         {"pairs", e.pairs},         {"too_long", e.too_long},
-                         {"nll", e.nll.per_token()}, {"perplexity", std::exp(e.nll.per_token())},
-                         {"bleu", e.bleu},           {"exact_match", share(e.exact, e.pairs)}};
+                         {"pairs", e.pairs},
+                         {"too_long", e.too_long},
+                         {"nll", e.nll.per_token()},
+                         {"perplexity", std::exp(e.nll.per_token())},
+                         {"bleu", e.bleu},
+                         {"exact_match", share(e.exact, e.pairs)}};
   for (const LengthScore& score : e.by_length) {
     json["by_length"].push_back(
         {{"words", score.words}, {"pairs", score.pairs}, {"exact_match", share(score.exact, score.pairs)}});

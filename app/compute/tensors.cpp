@@ -59,7 +59,8 @@ void print_tensor(const TensorHistory& history, bool is_parameter) {
 int tensors(const TensorsOptions& options) {
   ProgressLine line;
   TorchEngine engine;
-  const RunOpened opened = engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
+  const RunOpened opened =
+      engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
   for (const std::string& warning : opened.warnings) say("{}", warning);
   const TensorsResult inspection =
       engine.tensors({options.text}, [&](double fraction) { line.show("Reading every tensor", fraction); });

@@ -144,8 +144,8 @@ class Writer {
   std::optional<Sampler> sampler_;  // shared by all lines, so that repeated lines give different samples
 };
 
-// Reads the next line of stdin, without a byte order mark and line end; false at the end. Of an overlong line only the beginning is
-// stored.
+// Reads the next line of stdin, without a byte order mark and line end; false at the end. Of an overlong line only the
+// beginning is stored.
 bool next_line(std::string& line, std::int64_t number) {
   line.clear();
   int c = std::cin.get();

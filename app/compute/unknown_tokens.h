@@ -24,8 +24,8 @@ class UnknownTokens {
   const Tokenizer& tokenizer_;
   std::int64_t texts_ = 0, count_ = 0, texts_with_ = 0;
   std::int64_t first_text_ = 0;
-  std::string first_;       // the first unknown token
-  bool composes_ = false;   // some would be known in the composed form
+  std::string first_;      // the first unknown token
+  bool composes_ = false;  // some would be known in the composed form
 };
 
 }  // namespace attnscope

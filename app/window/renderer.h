@@ -2,8 +2,8 @@
 // target.
 #pragma once
 
-#include <set>
 #include <imgui.h>
+#include <set>
 
 #include <functional>
 #include <memory>

@@ -20,14 +20,18 @@ constexpr std::array formats = {
            "a Git LFS pointer, not the file itself: fetch it with git lfs pull in its folder"},
     Format{"\x1F\x8B"sv, "compressed with gzip: unpack it with gunzip -k {0}"},
     Format{"BZh"sv, "compressed with bzip2: unpack it with bunzip2 -k {0}"},
-    Format{"\xFD" "7zXZ"sv, "compressed with xz: unpack it with unxz -k {0}"},
+    Format{"\xFD"
+           "7zXZ"sv,
+           "compressed with xz: unpack it with unxz -k {0}"},
     Format{"\x28\xB5\x2F\xFD"sv, "compressed with zstd: unpack it with unzstd {0}"},
     Format{"\xFF\xFE"sv, "text in UTF-16: convert it with iconv -f UTF-16 -t UTF-8 {0} > NEW"},
     Format{"\xFE\xFF"sv, "text in UTF-16: convert it with iconv -f UTF-16 -t UTF-8 {0} > NEW"},
-    Format{"GGUF"sv, "a GGUF file (llama.cpp), whose weights are usually quantized: download the original model in "
-                     "safetensors"},
-    Format{"PK\x03\x04"sv, "a ZIP archive or a PyTorch pickle: if it is a pickle, save its state_dict as safetensors "
-                           "with safetensors.torch.save_file"},
+    Format{"GGUF"sv,
+           "a GGUF file (llama.cpp), whose weights are usually quantized: download the original model in "
+           "safetensors"},
+    Format{"PK\x03\x04"sv,
+           "a ZIP archive or a PyTorch pickle: if it is a pickle, save its state_dict as safetensors "
+           "with safetensors.torch.save_file"},
 };
 
 // Without a byte order mark: every second byte of text in Latin letters is 0.

@@ -321,8 +321,8 @@ const std::vector<ConfigField>& field_table() {
        "Seed of initial weights, batch order and dropout; the same seed gives the same losses on a CPU"},
       {ATTNSCOPE_FIELD(training.device), "Device", one_of({"auto", "cpu", "cuda"}),
        "Device that computes the model; auto uses CUDA if available"},
-      {ATTNSCOPE_FIELD(training.threads), "CPU threads", range(0, 256), "Number of CPU threads; 0: all cores that this process may use", always,
-       live},
+      {ATTNSCOPE_FIELD(training.threads), "CPU threads", range(0, 256),
+       "Number of CPU threads; 0: all cores that this process may use", always, live},
   };
   return fields;
 }

@@ -351,8 +351,7 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   if (same_tokenizer && run_.dataset && run_.config.model.max_length == config.model.max_length) {
     run.dataset = run_.dataset;
   } else {
-    run.dataset =
-        encode_corpus(*run.corpus, *run.tokenizer, config.model, [&](double fraction) {
+    run.dataset = encode_corpus(*run.corpus, *run.tokenizer, config.model, [&](double fraction) {
       if (progress) progress({mark("Tokenizing the corpus"), fraction});
     });
     if (run.dataset->too_long > 0) {
@@ -442,9 +441,10 @@ const Corpus& TorchEngine::corpus_of_run() const {
 }
 
 std::shared_ptr<const Dataset> TorchEngine::dataset(const YieldCallback& yield) {
-  if (!run_.dataset) run_.dataset = encode_corpus(corpus_of_run(), *run_.tokenizer, run_.config.model, [&](double) {
-    if (yield) yield();
-  });
+  if (!run_.dataset)
+    run_.dataset = encode_corpus(corpus_of_run(), *run_.tokenizer, run_.config.model, [&](double) {
+      if (yield) yield();
+    });
   return run_.dataset;
 }
 

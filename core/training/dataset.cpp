@@ -44,10 +44,9 @@ std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenize
 std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer& tokenizer,
                                            const FractionCallback& progress) {
   // About as many calls as lines or passages.
-  const double calls =
-      1 + (tokenizer.special().ends_lines
-               ? static_cast<double>(std::ranges::count(corpus.text.train, '\n')) / lines_per_yield
-               : static_cast<double>(passages(corpus.text.train).size()));
+  const double calls = 1 + (tokenizer.special().ends_lines
+                                ? static_cast<double>(std::ranges::count(corpus.text.train, '\n')) / lines_per_yield
+                                : static_cast<double>(passages(corpus.text.train).size()));
   double done = 0;
   const YieldCallback yield = [&] {
     if (progress) progress(std::min(1.0, done++ / calls));

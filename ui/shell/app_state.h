@@ -200,7 +200,7 @@ struct AppState {
   Rights rights = Rights::owner;  // set by the app
   Status status;
   bool open_refused = false;  // an error was reported; without a run, nothing is being opened any more
-  RunOpened run;  // run.run is 0 until the first run arrives
+  RunOpened run;              // run.run is 0 until the first run arrives
   Curves curves;
   History history;                   // frames of the pinned sentences; a copy of the worker's
   std::optional<Progress> progress;  // set only during a long operation

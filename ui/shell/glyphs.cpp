@@ -83,7 +83,8 @@ void Glyphs::read_characters(const std::string& text) {
     for (std::size_t i = 1; i < length && at + i < text.size(); ++i)
       sign = sign << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3FU);
     at += length;
-    if (!is_invisible(sign) && !is_in_own_fonts(sign) && sign <= last_held && requested_.insert(sign).second) new_.insert(sign);
+    if (!is_invisible(sign) && !is_in_own_fonts(sign) && sign <= last_held && requested_.insert(sign).second)
+      new_.insert(sign);
   }
 }
 

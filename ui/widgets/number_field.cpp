@@ -66,8 +66,7 @@ bool end_typing(Number& value, Number low, Number high) {
   const Typing ended = std::exchange(typing, {});
   if (ended.text == ended.before || ended.frame + 1 < ImGui::GetFrameCount()) return false;
   if (const auto number = number_in(ended.text, low, high)) return std::exchange(value, *number) != *number;
-  refusal = {ended.id,
-             trf("“{}” was not applied. Allowed: {} to {}. In effect: {}", ended.text, low, high, value),
+  refusal = {ended.id, trf("“{}” was not applied. Allowed: {} to {}. In effect: {}", ended.text, low, high, value),
              ImGui::GetFrameCount()};
   return false;
 }
@@ -102,8 +101,8 @@ void show_refusal(ImGuiID id, const Skin& skin) {
 }  // namespace
 
 template <typename Number>
-bool number_slider(const char* label, Number& value, Number low, Number high, const char* format, ImGuiSliderFlags flags,
-                   const Skin& skin) {
+bool number_slider(const char* label, Number& value, Number low, Number high, const char* format,
+                   ImGuiSliderFlags flags, const Skin& skin) {
   const ImGuiID id = ImGui::GetID(label);
   if (typing.id == id && ImGui::TempInputIsActive(id)) return type_number(label, typing.before, value, low, high, skin);
   bool changed = typing.id == id && end_typing(value, low, high);

@@ -13,8 +13,8 @@ namespace attnscope {
 
 // Like ImGui::SliderScalar, for int, std::int64_t, float and double; Ctrl+click on a slider types into it.
 template <typename Number>
-bool number_slider(const char* label, Number& value, Number low, Number high, const char* format, ImGuiSliderFlags flags,
-                   const Skin& skin);
+bool number_slider(const char* label, Number& value, Number low, Number high, const char* format,
+                   ImGuiSliderFlags flags, const Skin& skin);
 
 // A text field, with step buttons if `steps`.
 bool number_input(const char* label, std::int64_t& value, std::int64_t low, std::int64_t high, bool steps,

@@ -196,10 +196,10 @@ void add_line(std::string_view line, std::string_view separator, const LineReade
 
 // Names of columns; a first record of two of them is a header.
 constexpr std::array column_names = {
-    "source",   "target",     "src",         "tgt",       "trg",    "input",   "output",  "text",   "label",
-    "sentence", "sentence1",  "sentence2",   "translated", "original", "question", "answer", "prompt", "response",
-    "from",     "to",         "class",       "review",    "sentiment", "english", "french", "german", "spanish",
-    "italian",  "portuguese", "translation", "en",        "fr",     "de",      "es",      "it",     "pt"};
+    "source",   "target",     "src",         "tgt",        "trg",       "input",    "output", "text",   "label",
+    "sentence", "sentence1",  "sentence2",   "translated", "original",  "question", "answer", "prompt", "response",
+    "from",     "to",         "class",       "review",     "sentiment", "english",  "french", "german", "spanish",
+    "italian",  "portuguese", "translation", "en",         "fr",        "de",       "es",     "it",     "pt"};
 
 bool is_header(const std::vector<std::string>& fields) {
   return fields.size() >= 2 && std::all_of(fields.begin(), fields.begin() + 2, [](const std::string& field) {

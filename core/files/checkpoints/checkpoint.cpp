@@ -60,7 +60,8 @@ constexpr std::string_view pickle_name = "pytorch_model.bin";
 
 std::string pickle_help(const fs::path& folder) {
   return fmt::format(
-      "{0}/{1} is a pickle, which can run code when it is loaded, so it is not opened. Convert it once: python3 -c \"import "
+      "{0}/{1} is a pickle, which can run code when it is loaded, so it is not opened. Convert it once: python3 -c "
+      "\"import "
       "torch, safetensors.torch as s; s.save_file({{k: v.clone() for k, v in torch.load('{0}/{1}', map_location='cpu', "
       "weights_only=True).items()}}, '{0}/{2}')\"",
       folder.string(), pickle_name, weights_name);
@@ -85,8 +86,8 @@ fs::path snapshot_of(const fs::path& cached) {
     if (found != snapshots.end()) return *found;
   }
   if (snapshots.size() == 1) return snapshots.front();
-  throw CheckpointError(fmt::format("{} has {} snapshots: open one of the folders in snapshots/", cached.string(),
-                                    snapshots.size()));
+  throw CheckpointError(
+      fmt::format("{} has {} snapshots: open one of the folders in snapshots/", cached.string(), snapshots.size()));
 }
 
 // The files named by the index, each directly in the folder.
@@ -205,8 +206,7 @@ CheckpointTensors::CheckpointTensors(const fs::path& folder) {
   } else if (fs::exists(folder / index_name, ignored)) {
     for (const std::string& shard : shards(folder / index_name)) add_file(folder / shard);
   } else {
-    throw CheckpointError(
-        fmt::format("{}: there is no {} and no {}", folder.string(), weights_name, index_name));
+    throw CheckpointError(fmt::format("{}: there is no {} and no {}", folder.string(), weights_name, index_name));
   }
 }
 

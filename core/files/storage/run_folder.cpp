@@ -172,9 +172,8 @@ void check_free_for_run(const std::filesystem::path& path) {
   for (const std::filesystem::path& file : RunFolder{path}.files()) {
     std::error_code ignored;
     if (!std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) continue;
-    throw FileError(
-        fmt::format("{} contains no run, but a {} that a run would overwrite: choose another folder",
-                    path.string(), file.filename().string()));
+    throw FileError(fmt::format("{} contains no run, but a {} that a run would overwrite: choose another folder",
+                                path.string(), file.filename().string()));
   }
 }
 

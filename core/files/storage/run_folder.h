@@ -84,9 +84,9 @@ struct CorpusRecord {
 void save_corpus_record(const std::filesystem::path& file, const CorpusRecord& record);
 CorpusRecord load_corpus_record(const std::filesystem::path& file);
 
-// metrics.jsonl: one point per line, {"step":1,"loss":…,…}, with the metrics (messages/metrics.h) measured at it. Numbers
-// are float32 in the fewest digits that round-trip; non-finite ones are null and read back as NaN. Metrics missing in a
-// line are absent from the point. Unknown ones are ignored, and lost when the file is rewritten.
+// metrics.jsonl: one point per line, {"step":1,"loss":…,…}, with the metrics (messages/metrics.h) measured at it.
+// Numbers are float32 in the fewest digits that round-trip; non-finite ones are null and read back as NaN. Metrics
+// missing in a line are absent from the point. Unknown ones are ignored, and lost when the file is rewritten.
 
 // The line of a point, without its line end.
 std::string metrics_line(const MetricPoint& point);

@@ -138,9 +138,8 @@ void TensorsCollector::add_activation(const std::string& name, const torch::Tens
 void TensorsCollector::add_activations(SequenceModel& model, std::int64_t step) {
   const torch::Tensor source =
       sentence_.source.empty() ? torch::Tensor() : ids_tensor(ids_of(sentence_.source), model.device());
-  visit_activations(
-      model, source, ids_tensor(ids_of(sentence_.read), model.device()),
-      [&](const std::string& name, const torch::Tensor& value) { add_activation(name, value[0], step); });
+  visit_activations(model, source, ids_tensor(ids_of(sentence_.read), model.device()),
+                    [&](const std::string& name, const torch::Tensor& value) { add_activation(name, value[0], step); });
 }
 
 void TensorsCollector::add_last_update(Adam& optimizer, double learning_rate) {

@@ -149,8 +149,8 @@ void draw_number(const AppState& scope, const Prediction& prediction, Expectatio
   small_text(skin.theme.text_dim, say(scope, Say::number_here), skin);
   if (!guess.made) guess.number = (prediction.from + prediction.to) / 2;
   ImGui::SetNextItemWidth(-1);
-  guess.made |= number_slider("##number", guess.number, prediction.from, prediction.to, "%.2f", ImGuiSliderFlags_AlwaysClamp,
-                              skin);
+  guess.made |= number_slider("##number", guess.number, prediction.from, prediction.to, "%.2f",
+                              ImGuiSliderFlags_AlwaysClamp, skin);
 }
 
 void draw_words(const AppState& scope, Expectation& guess, const Skin& skin) {
