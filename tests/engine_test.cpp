@@ -488,7 +488,7 @@ void train_past_the_best(TorchEngine& engine) {
   Config config = tiny_config();
   engine.reset(config, {});
   losses(engine, 40);
-  config.training.noam_factor = 500;
+  config.training.noam_factor = 100;
   engine.adjust(config);
   losses(engine, 20);
 }
@@ -538,12 +538,14 @@ TEST_F(RunOnDisk, AnotherRunSavedOverItDoesNotKeepItsBestWeights) {
 
 TEST(EarlyStopping, EndsAfterSoManyValidationsWithoutProgress) {
   Config config = tiny_config();
-  config.training.noam_factor = 0;  // nothing is learned: the first validation is the best
   config.training.patience = 2;
   TorchEngine engine;
   engine.reset(config, {});
+  losses(engine, 5);
+  config.training.noam_factor = 100;  // far too high: the first validation stays the best
+  engine.adjust(config);
   std::vector<std::int64_t> ends;
-  for (int step = 1; step <= 25; ++step) {
+  for (int step = 6; step <= 25; ++step) {
     losses(engine, 1);
     if (engine.has_ended()) ends.push_back(step);
   }

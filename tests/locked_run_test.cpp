@@ -66,7 +66,8 @@ class Call {
 }  // namespace
 }  // namespace attnscope
 
-// In place of the C library's, for this program.
+// In place of the C library's, for this program and, because they are exported, for the libraries that it loads.
+#pragma GCC visibility push(default)
 extern "C" {
 int open(const char* path, int flags, ...) {
   mode_t mode = 0;
@@ -104,6 +105,7 @@ int remove(const char* path) noexcept {
   return static_cast<int>(removed < 0 && errno == EISDIR ? call.make(SYS_rmdir, path) : removed);
 }
 }
+#pragma GCC visibility pop
 
 namespace attnscope {
 namespace {

@@ -274,7 +274,7 @@ TEST_F(BrokenFolder, NamesTheField) {
                          {"vocab_size", 40, "token 75 lies outside the vocabulary of 40"},
                          {"pad_token_id", 5000, "token 5000 lies outside the vocabulary"},
                          {"decoder_start_token_id", "<pad>", "\"decoder_start_token_id\" is \"<pad>\""},
-                         {"eos_token_id", Json::array({0, 1}), "\"eos_token_id\" is [0,1]"},
+                         {"eos_token_id", Json::array(), "\"eos_token_id\" is []"},
                          {"eos_token_id", 1, "the tokenizer ends a text with token 0, the model with token 1"},
                          {"bad_words_ids", Json::array({Json::array({1, 2})}), "\"bad_words_ids\" is [[1,2]]"},
                          {"bad_words_ids", 3, "\"bad_words_ids\" is 3"},

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "commands/desktop/machine.h"
-#include "engine/torch_engine.h"
+#include "commands/desktop/machine.h"
 #include "session/remote/consistency.h"
 #include "session/remote/wire.h"
 #include "session/session.h"
@@ -62,7 +62,7 @@ class SessionFuzz : public testing::Test {
 
   // The session as it is, view by view.
   void record_session() {
-    Session session([] { return std::make_unique<TorchEngine>(); });
+    Session session([] { return make_window_engine(); });
     session.post(OpenRun{scope.facts.shipped_run});
     std::shared_ptr<const Snapshot> last;
     for (const std::string& view : view_names()) {

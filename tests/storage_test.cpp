@@ -467,7 +467,7 @@ TEST_F(RunOnDisk, KeepsItsConfiguration) {
 }
 
 TEST_F(RunOnDisk, NamesFileAndFieldOfABrokenConfiguration) {
-  put("config.json", R"({"version":1,"model":{"d_model":"wide"}})");
+  put("config.json", R"({"version":3,"model":{"d_model":"wide"}})");
   EXPECT_THAT(message_of<RunError>([&] { load_config(at("config.json")); }),
               testing::AllOf(HasSubstr("config.json"), HasSubstr("d_model")));
   put("config.json", "{");

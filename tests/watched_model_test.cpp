@@ -196,6 +196,7 @@ TEST_F(WatchedModelTest, WeightsKeptInTheFolderAreRecordedSteps) {
   Config config = restless();
   config.training.kept_checkpoints = 4;
   config.training.checkpoint_interval = 1;
+  config.training.keep_best = false;
   engine.reset(config, {});
   engine.save_run(folder.string());
   std::map<std::int64_t, Look> then;

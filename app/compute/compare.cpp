@@ -11,9 +11,8 @@
 
 #include "analysis/model_comparison.h"
 #include "commands/attention_json.h"
-#include "compute/opening.h"
 #include "commands/commands.h"
-#include "commands/opening.h"
+#include "compute/opening.h"
 #include "commands/progress.h"
 #include "commands/say.h"
 #include "common/spread.h"

@@ -137,6 +137,8 @@ constexpr auto labels = std::to_array<Label>({
     {"Rotary embeddings (RoPE)", "rotary embeddings (RoPE)"},
     {"Wavelengths", "sinusoids"},
     {"Attention distance", "attention head"},
+    {"Captured layers", "residual stream"},
+    {"Capture", "attention"},
     {"Word order", "bag of words"},
     {"Map", "principal components"},
     {"One word, many sentences", "contextual vector"},

@@ -44,7 +44,7 @@ void fit_everything(CurvesView& view) {
 void draw_controls(const Curves& curves, const Curves* other, CurvesView& view, const Skin& skin) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(skin.px(5), ImGui::GetStyle().ItemSpacing.y));
   float buttons = 0;
-  for (const char* label : {tr("Log"), tr("Log steps"), tr("Follow"), tr("Fit"), tr("CSV")}) buttons += button_width(label) + skin.px(5);
+  for (const char* label : {tr("Log"), tr("Log x"), tr("Follow"), tr("Fit"), tr("CSV")}) buttons += button_width(label) + skin.px(5);
   const float rest = clamped(ImGui::GetContentRegionAvail().x - buttons, skin.px(44), skin.px(160));
   ImGui::SetNextItemWidth(rest);
   number_slider("##smoothing", view.smoothing, 0.0F, 0.99F, rest < skin.px(84) ? "%.2f" : tr("smooth %.2f"), 0, skin);
@@ -55,8 +55,8 @@ void draw_controls(const Curves& curves, const Curves* other, CurvesView& view, 
   next_in_row(button_width(tr("Log")), gap);
   draw_toggle(tr_label("Log"), view.log, skin);
   help_tooltip(tr("Shows the loss on a logarithmic axis."), skin);
-  next_in_row(button_width(tr("Log steps")), gap);
-  if (draw_toggle(tr_label("Log steps"), view.axis.log, skin)) view.axis.window.reset();
+  next_in_row(button_width(tr("Log x")), gap);
+  if (draw_toggle(tr_label("Log x"), view.axis.log, skin)) view.axis.window.reset();
   help_tooltip(tr("Shows the steps on a logarithmic axis, so that early and late training are equally visible."), skin);
   next_in_row(button_width(tr("Follow")), gap);
   draw_toggle(tr_label("Follow"), view.axis.follow, skin);

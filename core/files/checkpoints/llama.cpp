@@ -14,9 +14,21 @@
 namespace attnscope {
 namespace {
 
+// The type of RoPE scaling in this field.
+std::string scaling_type(const CheckpointFields& fields, const char* field) {
+  const nlohmann::json scaling = fields.object(field);
+  for (const char* key : {"rope_type", "type"}) {
+    const auto found = scaling.find(key);
+    if (found == scaling.end() || found->is_null()) continue;
+    if (!found->is_string()) fields.refuse(field, "a type that is a text");
+    return found->get<std::string>();
+  }
+  return "default";
+}
+
 // The newest files have base and scaling in rope_parameters; older ones have a field for each.
 const char* scaling_field(const CheckpointFields& fields) {
-  return fields.object("rope_parameters").empty() ? "rope_scaling" : "rope_parameters";
+  return scaling_type(fields, "rope_scaling") == "default" ? "rope_parameters" : "rope_scaling";
 }
 
 double scaling_number(const CheckpointFields& fields, const char* key, std::optional<double> absent = {}) {
@@ -28,8 +40,7 @@ double scaling_number(const CheckpointFields& fields, const char* key, std::opti
 }
 
 std::string rope_scaling(const CheckpointFields& fields) {
-  const nlohmann::json scaling = fields.object(scaling_field(fields));
-  const std::string type = scaling.value("rope_type", scaling.value("type", "default"));
+  const std::string type = scaling_type(fields, scaling_field(fields));
   if (type == "default") return "none";
   const auto context = static_cast<double>(fields.whole("max_position_embeddings", 2048));
   const double factor = scaling_number(fields, "factor");
