@@ -93,7 +93,7 @@ join 0 $steps & first=$!
 join 1 $steps --seed 2 & second=$!
 status=0
 wait $second || status=$?
-[ $status -eq 1 ] && grep -q "rank 1: its corpus, configuration or step differs from that of rank 0" "$folder/said1" || fail "$(cat "$folder/said1")"
+[ $status -eq 1 ] && grep -q "rank 0 has training.seed=1, rank 1 has training.seed=2" "$folder/said1" || fail "$(cat "$folder/said1")"
 wait $first && fail "rank 0 went on alone"
 echo "one that was asked for something else is refused"
 

@@ -42,6 +42,7 @@ void RecordedParameters::find_in(const RunFolder& folder, std::int64_t step) {
   const std::int64_t best = step_of_weights(folder.best());
   if (best > step) return;  // of a run that was continued from an earlier step
   best_step_ = best;
+  newest_step_ = step;
   best_ = {{}, folder.best()};
 }
 
@@ -92,7 +93,7 @@ void RecordedParameters::thin() {
 std::vector<std::int64_t> RecordedParameters::steps() const {
   std::vector<std::int64_t> all;
   for (const auto& [step, kept] : steps_) all.push_back(step);
-  if (best_step_ && !steps_.contains(*best_step_)) all.insert(std::ranges::lower_bound(all, *best_step_), *best_step_);
+  if (best_step_ && best_step_ != newest_step_ && !steps_.contains(*best_step_)) all.insert(std::ranges::lower_bound(all, *best_step_), *best_step_);
   return all;
 }
 

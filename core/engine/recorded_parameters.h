@@ -59,6 +59,7 @@ class RecordedParameters {
   std::size_t most_steps_;
   std::map<std::int64_t, Step> steps_;
   std::optional<std::int64_t> best_step_;
+  std::optional<std::int64_t> newest_step_;  // of the folder's newest weights, which are not among the recorded ones
   Step best_;
 };
 

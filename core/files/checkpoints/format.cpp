@@ -46,6 +46,7 @@ Config placed_alike(Config config) {
   model.from = defaults.from;
   model.unknown_id = defaults.unknown_id;  // known only to the tokenizer
   model.ends_text = defaults.ends_text;    // affects the meaning of an end token, not the computation
+  if (model.positions == "t5") model.max_length = defaults.max_length;  // relative positions have no limit
   // Two names of one function at the scale at which positions are added.
   if (model.positions != "learned") model.initialization = defaults.initialization;
   return config;
