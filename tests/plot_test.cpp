@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "analysis/matrix_algebra.h"
 #include "messages/metrics.h"
@@ -337,6 +338,26 @@ TEST_F(PlotTest, empty_one_point_and_broken_lines) {
   view.window.reset();
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("10"));
+}
+
+TEST_F(PlotTest, a_value_that_is_not_finite_is_marked) {
+  const auto marks = [&] {
+    ui.frames(2, ui.in_panel([&] {
+      const PlotLine line{.name = "rise", .series = &rise, .color = ui.skin.theme.series[0], .marks_gaps = true};
+      draw_plot("plot", {&line, 1}, {0, 0}, axis, view, {.title = "Title", .x_label = "step"}, ui.skin);
+    }));
+    const ImDrawData& data = *ImGui::GetDrawData();
+    std::ptrdiff_t count = 0;
+    for (const ImDrawList* list : std::span(&data.CmdLists[0], static_cast<std::size_t>(data.CmdListsCount)))
+      count += std::ranges::count(list->VtxBuffer, ui.skin.theme.error, &ImDrawVert::col);
+    return count;
+  };
+  EXPECT_EQ(marks(), 0);
+  rise.y[50] = nan;
+  const auto one = marks();
+  EXPECT_GT(one, 0);
+  rise.y[70] = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(marks(), 2 * one);
 }
 
 TEST_F(PlotTest, a_window_below_zero_is_left_when_the_axis_turns_logarithmic) {

@@ -160,7 +160,12 @@ struct MetricLines {
 };
 
 PlotLine line_of(std::string_view name, const Curve& curve, Color32 color, double smoothing) {
-  return {.name = name, .series = &curve.points(), .color = color, .smoothing = smoothing, .means = &curve.means()};
+  return {.name = name,
+          .series = &curve.points(),
+          .color = color,
+          .smoothing = smoothing,
+          .means = &curve.means(),
+          .marks_gaps = true};
 }
 
 // Names for the lines of two runs: by metric, if several metrics share a plot.

@@ -116,6 +116,16 @@ void draw_series(const PlotFrame& frame, const Series& series, Color32 color, fl
   draw_stretch(stretch, color, thickness, dots, skin);
 }
 
+// A gap of one step would be invisible.
+void draw_gaps(const PlotFrame& frame, const Series& series, const Skin& skin) {
+  Painter paint(skin);
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    const float x = frame.x_at(series.x[i]);
+    if (!std::isfinite(series.y[i]))
+      paint.line({x, frame.high.y}, {x, frame.high.y - skin.px(7)}, skin.theme.error, skin.px(1.5F));
+  }
+}
+
 void draw_bars(const PlotFrame& frame, const Series& series, double wide, Color32 color, const Skin& skin) {
   Painter paint(skin);
   const float base = frame.y_at(frame.log ? frame.y.low : 0);
@@ -137,6 +147,7 @@ void draw_lines(const PlotFrame& frame, std::span<const PlotLine> lines, const S
       continue;
     }
     const bool smooth = line.smoothing > 0;
+    if (line.marks_gaps) draw_gaps(frame, *line.series, skin);
     draw_series(frame, *line.series, smooth ? faded(line.color, 0.3F) : line.color, skin.px(smooth ? 1.0F : 1.6F),
                 skin);
     if (!smooth) continue;

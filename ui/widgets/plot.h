@@ -49,6 +49,7 @@ struct PlotLine {
   double smoothing = 0;  // > 0: a faint raw line behind its exponential moving average (weight of the past, < 1)
   const Series* means = nullptr;  // source of the moving average, if not the series itself
   double bar = 0;                 // > 0: bars from 0 of this width on the x axis instead of a line
+  bool marks_gaps = false;        // a mark at the bottom for every value that is NaN or infinite
 };
 
 // The mapping of a plot's values to the screen in this frame.
