@@ -370,7 +370,7 @@ void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
   CLI::App* sub = add_command(
       app, run, o, compute<HeadsOptions>, "heads",
       "Head importance: how much the held-out loss increases when each head, and growing sets of heads, are ablated. "
-      "Of a capture: entropy, distance and other measures of its attention");
+      "For a capture: entropy, distance and other measures of its attention");
   CLI::Option* of_run = add_run(sub, o.run);
   add_step(sub, o.step);
   add_capture(sub, run, of_run, nullptr, o.capture,

@@ -174,7 +174,7 @@ TEST_F(BroughtFiles, TinyCorporaPretendNoTest) {
 
 class BroughtLines : public BroughtFiles {
  protected:
-  // What translate prints for these lines, and says on stderr.
+  // The output of translate for these lines, and its messages on stderr.
   std::pair<std::string, std::string> translated(const std::string& path, const std::string& lines, bool json) const {
     TranslateOptions options;
     options.run = path;

@@ -99,7 +99,7 @@ class SessionFuzz : public testing::Test {
     return bytes;
   }
 
-  // What a window does with a packet; false: it ends the connection.
+  // Handles a packet as a window does; false: the connection ends.
   bool hear(const Recorded& message) {
     try {
       ToClient packet = read_to_client(message.bytes);

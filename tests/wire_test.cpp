@@ -168,7 +168,7 @@ std::int64_t most_resident_megabytes() {
   return usage.ru_maxrss >> 10;
 }
 
-// Of what a packet of 64 MB can contain, the worst: short items of large fields.
+// The most expensive contents of a packet of 64 MB: short items of large fields.
 TEST(Wire, APacketCostsAtMostThreeTimesItsSize) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "AddressSanitizer keeps what was freed";
@@ -188,7 +188,7 @@ TEST(Wire, APacketCostsAtMostThreeTimesItsSize) {
     EXPECT_THROW(read_to_client(bytes), WireError);
     EXPECT_LE(most_resident_megabytes() - before, 130) << "beside the packet itself";
   }
-  // What is honest is read: numbers as they are, once.
+  // Honest packets are read: numbers are copied once.
   Snapshot seen;
   seen.encoder = {{Matrix(3900, 3900)}};  // 61 MB
   const std::string honest = wire_bytes(ToClient(ProbeReply{std::make_shared<Snapshot>(seen)}));

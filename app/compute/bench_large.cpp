@@ -51,7 +51,7 @@ std::vector<Measurement> measure_embeddings(const Tokenizer& tokenizer, const Be
   const Model model = make_model(config, map_tokens);
   model->freeze();
   auto vocabulary = std::make_shared<Vocabulary>();
-  for (int id = 0; id < map_tokens; ++id) vocabulary->tokens.push_back("\u2581piece" + std::to_string(id));
+  for (int id = 0; id < map_tokens; ++id) vocabulary->tokens.push_back("\u2581token" + std::to_string(id));
   vocabulary->facts.resize(map_tokens);
   std::vector<Measurement> out;
   EmbeddingAnalyzer embedding_analyzer(vocabulary);

@@ -415,7 +415,7 @@ void say_what_begins(const TrainedRun& run, const RunOpened& opened, const Ranks
     tell("initialized with the weights of {}", from);
 }
 
-// What must be the same on all ranks, as far as it is known before anything is opened: one field a line.
+// The settings that all ranks must share, as far as they are known before anything is opened: one field per line.
 std::string settings_of(const TrainOptions& options) {
   if (!options.from.empty()) return {};  // the checkpoint decides, and may have another path on every machine
   TorchEngine none;

@@ -38,26 +38,26 @@ bool begins_marked(const Token& token) {
 // may mark it with "Ġ" (byte-level), mark continuations instead (WordPiece), or consist of whole words.
 struct Marks {
   std::string_view begin = word_begin;
-  bool has_pieces = false;
+  bool has_continuations = false;
   bool whole_words = false;
 };
 
-constexpr std::string_view byte_word_begin = "\u0120", piece_mark = "##";
+constexpr std::string_view byte_word_begin = "\u0120", continuation_mark = "##";
 
-bool is_piece(const Token& token) {
-  return token.text.starts_with(piece_mark) && token.text.size() > piece_mark.size();
+bool is_continuation(const Token& token) {
+  return token.text.starts_with(continuation_mark) && token.text.size() > continuation_mark.size();
 }
 
 Marks marks_of(const std::vector<Token>& tokens) {
   if (tokens.empty() || tokens.front().id >= 0 || std::ranges::any_of(tokens, begins_marked)) return {};
   const auto starts = [](const Token& token) { return token.text.starts_with(byte_word_begin); };
   if (std::ranges::any_of(tokens, starts)) return {byte_word_begin};
-  const bool pieces = std::ranges::any_of(tokens, is_piece);
-  return {word_begin, pieces, !pieces};
+  const bool continuations = std::ranges::any_of(tokens, is_continuation);
+  return {word_begin, continuations, !continuations};
 }
 
 bool begins_word(const Token& token, const Marks& marks) {
-  return marks.whole_words || (marks.has_pieces ? !is_piece(token) : token.text.starts_with(marks.begin));
+  return marks.whole_words || (marks.has_continuations ? !is_continuation(token) : token.text.starts_with(marks.begin));
 }
 
 // Returns true for characters inside a word: didn't, week-end.
@@ -171,7 +171,7 @@ std::vector<WordSpan> words_of(const std::vector<Token>& tokens) {
     std::string_view token = tokens[i].text;
     const bool begins = begins_word(tokens[i], marks);
     if (token.starts_with(marks.begin)) token.remove_prefix(marks.begin.size());
-    if (marks.has_pieces && is_piece(tokens[i])) token.remove_prefix(piece_mark.size());
+    if (marks.has_continuations && is_continuation(tokens[i])) token.remove_prefix(continuation_mark.size());
     const bool word = is_word(token) || (begins && token.empty());
     if (word && joinable && !begins) {
       words.back().text += token;

@@ -1,4 +1,4 @@
-// What attention alone tells of each head, without the model: no losses.
+// Measures of each head that follow from its attention only, without the model: no losses.
 #pragma once
 
 #include <optional>

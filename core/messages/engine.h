@@ -55,7 +55,7 @@ class Engine {
   virtual void checkpoint() = 0;
   // Saves the present run and returns the command that reopens it in its present state; none if nothing can.
   virtual std::optional<OpenRun> keep() = 0;
-  // What happened to the run's folder since the last call, in one sentence; empty: nothing.
+  // Takes the news about the run's folder since the last call, one sentence; empty: nothing happened.
   virtual std::string take_notice() { return {}; }
   // The run's last saved state; none: it is not saved anywhere.
   virtual std::optional<Autosave> last_saved() const = 0;

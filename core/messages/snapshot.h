@@ -77,7 +77,7 @@ struct Label {
   std::string value;
 };
 
-// What a capture (files/captures/capture.h) contains of a sentence besides tokens and attention.
+// The parts of a captured sentence (files/captures/capture.h) besides tokens and attention.
 struct CapturedSentence {
   std::vector<Label> labels;
   int second = -1;          // first token of sentence B; −1: there is one sentence

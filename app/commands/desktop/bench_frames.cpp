@@ -35,7 +35,7 @@ std::shared_ptr<const Snapshot> snapshot_of_192_heads(int phase) {
   snapshot->model.num_encoder_layers = layers;
   snapshot->model.num_heads = heads;
   snapshot->positions = std::make_shared<const std::vector<PositionTable>>();
-  for (int token = 0; token < tokens; ++token) snapshot->source.push_back({token, "▁piece" + std::to_string(token)});
+  for (int token = 0; token < tokens; ++token) snapshot->source.push_back({token, "▁token" + std::to_string(token)});
   snapshot->encoder.assign(layers, std::vector<Matrix>(heads, Matrix(tokens, tokens)));
   for (std::vector<Matrix>& layer : snapshot->encoder) {
     for (Matrix& map : layer) {

@@ -16,7 +16,7 @@ namespace attnscope {
 // autosaves runs in `kept`, if given.
 std::unique_ptr<Engine> make_window_engine(const std::filesystem::path& kept = {});
 
-// What is known without LibTorch, for a window on a remote training. Callable from any thread.
+// The facts that need no LibTorch, for a window on a remote training. Callable from any thread.
 Facts machine_facts();
 // Adds the devices that can train. Takes a moment, because it loads LibTorch and checks for a CUDA device.
 void add_processor_facts(Facts& facts);

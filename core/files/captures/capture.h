@@ -27,7 +27,7 @@ inline constexpr std::string_view capture_extension = ".safetensors";
 
 struct CaptureContents {
   ModelConfig model;                      // of the first sentence
-  std::vector<PinnedSentence> sentences;  // named by text; equal texts are told apart by their labels
+  std::vector<PinnedSentence> sentences;  // named by text; equal texts are distinguished by their labels
   std::vector<MetricPoint> losses;        // ascending by step
 };
 

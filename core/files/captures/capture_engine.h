@@ -1,4 +1,4 @@
-// A capture behind the Engine interface: a run that is only looked at.
+// A capture behind the Engine interface: a run that can be inspected but not trained.
 #pragma once
 
 #include "files/captures/capture.h"

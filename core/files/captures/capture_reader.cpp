@@ -100,7 +100,7 @@ std::string quoted(const std::string& text) {
 
 // ---- the sentences
 
-// What a sentence, or one of its steps, says of its tokens.
+// The tokens that the metadata gives for a sentence, or for one of its steps.
 struct Texts {
   std::vector<Token> source, target, output;
   std::string output_text;

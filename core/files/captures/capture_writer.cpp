@@ -68,7 +68,7 @@ std::string capture_bytes(std::span<const PinnedSentence> sentences) {
   contents.metadata = {{"format", "attnscope-capture"},
                        {"version", "1"},
                        {"signed", is_signed ? "true" : "false"},
-                       // Typed text may be any bytes; invalid UTF-8 is written as U+FFFD.
+                       // Typed text may be any bytes; U+FFFD replaces invalid UTF-8.
                        {"sentences", list.dump(-1, ' ', false, Json::error_handler_t::replace)}};
   return serialize(contents);
 }

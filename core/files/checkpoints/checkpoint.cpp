@@ -155,7 +155,7 @@ bool is_checkpoint(const fs::path& folder) {
   }
 }
 
-// Of several end tokens, the one that the tokenizer names too; otherwise the first.
+// If there are several end tokens, the one that the tokenizer names too, or else the first.
 std::int64_t end_token(const fs::path& folder, const CheckpointFields& fields, std::int64_t first) {
   const std::vector<std::int64_t> ends = fields.tokens("eos_token_id");
   std::error_code ignored;

@@ -332,7 +332,7 @@ void save_history(const std::filesystem::path& file, const History& history) {
     sentences.push_back({{"text", sentence.text}, {"frames", std::move(frames)}});
   }
   const Json json = {{"version", history_version}, {"tokens", tokens.list()}, {"sentences", std::move(sentences)}};
-  // Typed text may be any bytes; invalid UTF-8 is written as U+FFFD, so that the run can be saved.
+  // Typed text may be any bytes; U+FFFD replaces invalid UTF-8, so that the run can be saved.
   contents.metadata[history_key] = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   write_safetensors(file, contents);
 }

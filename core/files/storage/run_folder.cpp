@@ -188,7 +188,7 @@ void check_writable_run_folder(const std::filesystem::path& path) {
 }
 
 void save_config(const std::filesystem::path& file, const Config& config) {
-  // A path may contain any bytes; invalid UTF-8 is written as U+FFFD, so that the run can be saved.
+  // A path may contain any bytes; U+FFFD replaces invalid UTF-8, so that the run can be saved.
   write_file(file, to_json(config).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
 }
 

@@ -44,7 +44,7 @@ bool covers(const Matrix& matrix, int rows, int cols) {
   return matrix.rows >= rows && matrix.cols >= cols;
 }
 
-// ---- one rule per message; what has none is complete by itself
+// ---- one rule per message; messages without a rule have no parts that must fit each other
 
 bool has_maps_of(const AttentionMaps& maps, PartSize size, std::size_t queries, std::size_t keys) {
   return maps.size() <= static_cast<std::size_t>(std::max(size.layers, 1)) &&

@@ -45,7 +45,7 @@ class Ranks {
   bool is_first() const { return place_.rank == 0; }
 
   // Returns when rank 0 has called meet(), so its preparations are complete. Throws RanksError if the number of ranks
-  // or the settings are not those of rank 0; every rank is told.
+  // or the settings are not those of rank 0; the exception is thrown on every rank.
   void await_first();
   // Throws RanksError if another rank has found that it does not belong to this run. Asks at most twice a second.
   void check_mismatch();
