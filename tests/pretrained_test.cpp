@@ -181,20 +181,12 @@ void check_folder(const fs::path& folder) {
 }
 
 class Pretrained : public testing::TestWithParam<const char*> {};
-class KeptCheckpoint : public testing::TestWithParam<const char*> {};
 
 TEST_P(Pretrained, SaysWhatTheIndependentImplementationSays) {
   check_folder(random_checkpoint(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, Pretrained, testing::Values("marian", "llama", "gpt2", "t5", "t5-v1_1", "smollm"));
-
-// Kept with their weights: random ones under real rules for splitting words, biases only in some maps, and RoPE scaling.
-TEST_P(KeptCheckpoint, SaysWhatTheIndependentImplementationSays) {
-  check_folder(fs::path(ATTNSCOPE_TEST_DATA) / "checkpoints" / GetParam());
-}
-
-INSTANTIATE_TEST_SUITE_P(Families, KeptCheckpoint, testing::Values("qwen2", "llama3"));
+INSTANTIATE_TEST_SUITE_P(Families, Pretrained, testing::Values("marian", "llama", "gpt2", "t5", "t5-v1_1", "smollm", "qwen2", "llama3"));
 
 // Those that somebody has, in addition: a folder with an expected.json each.
 std::vector<std::string> named_folders() {

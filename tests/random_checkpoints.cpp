@@ -145,13 +145,14 @@ Weights llama(const std::string& checkpoint, const Json& config) {
   const std::int64_t d = config.at("hidden_size"), ff = config.at("intermediate_size"), v = config.at("vocab_size");
   const std::int64_t heads = config.at("num_attention_heads"), kv_heads = config.at("num_key_value_heads");
   const std::int64_t width = config.value("head_dim", d / heads);
+  const bool biases = config.at("model_type") == "qwen2";  // of queries, keys and values only
   Weights w(checkpoint, Dtype::BF16);
   w.random("model.embed_tokens.weight", {v, d}, 0.7);
   for (int i = 0; i < config.at("num_hidden_layers").get<int>(); ++i) {
     const std::string name = "model.layers." + std::to_string(i) + ".";
-    w.linear(name + "self_attn.q_proj", heads * width, d, false);
-    w.linear(name + "self_attn.k_proj", kv_heads * width, d, false);
-    w.linear(name + "self_attn.v_proj", kv_heads * width, d, false);
+    w.linear(name + "self_attn.q_proj", heads * width, d, biases);
+    w.linear(name + "self_attn.k_proj", kv_heads * width, d, biases);
+    w.linear(name + "self_attn.v_proj", kv_heads * width, d, biases);
     w.linear(name + "self_attn.o_proj", d, heads * width, false);
     w.linear(name + "mlp.gate_proj", ff, d, false);
     w.linear(name + "mlp.up_proj", ff, d, false);
@@ -220,7 +221,7 @@ Weights t5(const std::string& checkpoint, const Json& config) {
 Weights weights_of(const std::string& checkpoint, const Json& config) {
   const std::string family = config.at("model_type");
   if (family == "marian") return marian(checkpoint, config);
-  if (family == "llama") return llama(checkpoint, config);
+  if (family == "llama" || family == "qwen2") return llama(checkpoint, config);
   if (family == "gpt2") return gpt2(checkpoint, config);
   if (family == "t5") return t5(checkpoint, config);
   throw std::invalid_argument("no random checkpoint of the family " + family);

@@ -5,6 +5,7 @@
     expected.py PATH/TO/hf_reference.py FOLDER [NAME...]
 
 hf_reference.py needs numpy and SentencePiece: load_model, load_tokenizer, expected_entry and a class Gpt2Tokenizer.
+hf_reference_more.py, in the same folder, has the same functions for qwen2 and llama3.
 """
 import importlib.util
 import json
@@ -24,7 +25,10 @@ HEADS = {"marian": [("encoder", 1, 1), ("decoder", 0, 0), ("cross", 0, 1)],
          "t5-v1_1": [("encoder", 1, 2), ("decoder", 0, 1), ("cross", 0, 0)],
          "gpt2": [("decoder", 0, 2), ("decoder", 1, 0)],
          "llama": [("decoder", 0, 1), ("decoder", 1, 2)],
-         "smollm": [("decoder", 0, 1), ("decoder", 1, 4)]}  # fmt: skip
+         "smollm": [("decoder", 0, 1), ("decoder", 1, 4)],
+         "qwen2": [("decoder", 0, 1), ("decoder", 1, 4)],
+         "llama3": [("decoder", 0, 1), ("decoder", 1, 3)]}  # fmt: skip
+MORE = ("qwen2", "llama3")
 MAX_NEW_TOKENS = 12
 
 
@@ -56,11 +60,33 @@ def smollm_tokenizer(reference, folder):
     return tokenizer
 
 
-def main():
-    spec = importlib.util.spec_from_file_location("hf_reference", sys.argv[1])
+def load_reference(path):
+    spec = importlib.util.spec_from_file_location(os.path.basename(path)[:-3], path)
     reference = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(reference)
+    return reference
+
+
+def ids_of(encoded):
+    return encoded[0] if isinstance(encoded, tuple) else encoded  # hf_reference_more.py adds the token types
+
+
+class More:
+    """hf_reference_more.py behind the interface of hf_reference.py: its texts may come in pairs."""
+
+    def __init__(self, path):
+        self.functions = load_reference(path)
+        self.load_model, self.load_tokenizer = self.functions.load_model, self.functions.load_tokenizer
+
+    def expected_entry(self, model, tokenizer, name, text, max_new_tokens, heads):
+        return self.functions.expected_entry(model, tokenizer, name, text, None, max_new_tokens, heads)
+
+
+def main():
+    one = load_reference(sys.argv[1])
+    more = More(os.path.join(os.path.dirname(os.path.abspath(sys.argv[1])), "hf_reference_more.py"))
     for name in sys.argv[3:] or HEADS:
+        reference = more if name in MORE else one
         folder = os.path.join(sys.argv[2], name)
         model = reference.load_model(folder)
         tokenizer = smollm_tokenizer(reference, folder) if name == "smollm" else reference.load_tokenizer(folder)
@@ -68,7 +94,7 @@ def main():
         for entry in inputs:
             del entry["states"]
         expected = {"max_new_tokens": MAX_NEW_TOKENS, "inputs": inputs,
-                    "tokenizer_only": [{"text": text, "ids": tokenizer.encode(text)} for text in TOKENIZED]}  # fmt: skip
+                    "tokenizer_only": [{"text": text, "ids": ids_of(tokenizer.encode(text))} for text in TOKENIZED]}  # fmt: skip
         with open(os.path.join(HERE, name, "expected.json"), "w") as f:
             json.dump(expected, f, ensure_ascii=False, indent=None)
             f.write("\n")
