@@ -33,7 +33,7 @@ std::string with_plain_spaces(std::string_view text) {
 
 }  // namespace
 
-std::string composed(std::string_view text) {
+std::string nfc(std::string_view text) {
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   if (text.size() > INT32_MAX || std::ranges::all_of(text, is_ascii) || utf8_fault(text)) return std::string(text);
   std::string result;
@@ -42,7 +42,11 @@ std::string composed(std::string_view text) {
   const icu::Normalizer2* form = icu::Normalizer2::getNFCInstance(error);
   if (U_SUCCESS(error))
     form->normalizeUTF8(0, icu::StringPiece(text.data(), static_cast<std::int32_t>(text.size())), sink, nullptr, error);
-  return with_plain_spaces(U_SUCCESS(error) ? std::string_view(result) : text);
+  return U_SUCCESS(error) ? result : std::string(text);
+}
+
+std::string composed(std::string_view text) {
+  return utf8_fault(text) ? std::string(text) : with_plain_spaces(nfc(text));
 }
 
 std::string_view without_line_end(std::string_view line) {

@@ -3,29 +3,25 @@
 // split words differently, as their tokenizer.json says.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unicode/bytestream.h>
-#include <unicode/normalizer2.h>
 #include <unicode/regex.h>
-#include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
+#include "common/unicode_form.h"
 #include "data/tokenizer/family_schemes.h"
 
 namespace attnscope {
 namespace {
 
 constexpr const char* end_of_text = "<|endoftext|>";
-
-// ---- words: 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-
-enum class Kind { letter, number, white, other };
 
 // Returns the character at `at` and advances `at`; negative: invalid UTF-8.
 UChar32 next_character(std::string_view text, std::size_t& at) {
@@ -35,56 +31,6 @@ UChar32 next_character(std::string_view text, std::size_t& at) {
   U8_NEXT(text.data(), at, text.size(), c);
 #pragma GCC diagnostic pop
   return c;
-}
-
-struct Letter {
-  std::size_t begin;
-  Kind kind;
-};
-
-Kind kind_of(UChar32 c) {
-  if (c < 0) return Kind::other;  // invalid UTF-8
-  if (u_isUWhiteSpace(c)) return Kind::white;
-  const auto mask = U_GET_GC_MASK(c);
-  return (mask & U_GC_L_MASK) != 0 ? Kind::letter : (mask & U_GC_N_MASK) != 0 ? Kind::number : Kind::other;
-}
-
-std::vector<Letter> letters_of(std::string_view text) {
-  std::vector<Letter> letters;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t begin = at;
-    letters.push_back({begin, kind_of(next_character(text, at))});
-  }
-  return letters;
-}
-
-std::size_t ending_at(std::string_view text) {
-  for (const std::string_view ending : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
-    if (text.starts_with(ending)) return ending.size();
-  return 0;
-}
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  const std::vector<Letter> letters = letters_of(text);
-  const auto begin_of = [&](std::size_t i) { return i < letters.size() ? letters[i].begin : text.size(); };
-  std::vector<std::string_view> words;
-  std::size_t i = 0;
-  while (i < letters.size()) {
-    std::size_t j = i + ending_at(text.substr(begin_of(i)));
-    if (j == i) {
-      // A sequence may start with one space.
-      const bool led = text[begin_of(i)] == ' ' && i + 1 < letters.size() && letters[i + 1].kind != Kind::white;
-      const Kind kind = letters[i + (led ? 1 : 0)].kind;
-      j = i + (led ? 2 : 1);
-      while (j < letters.size() && letters[j].kind == kind) ++j;
-      // The last of several white-space characters belongs to the next word.
-      if (kind == Kind::white && j < letters.size() && j - i > 1) --j;
-    }
-    words.push_back(text.substr(begin_of(i), begin_of(j) - begin_of(i)));
-    i = j;
-  }
-  return words;
 }
 
 // ---- bytes as letters
@@ -135,47 +81,62 @@ bool is_step(const nlohmann::json& step, const char* type) {
   return member(step, "type") == type;
 }
 
-// How a text is split into words before their bytes are merged.
-struct WordRule {
-  bool part_digits = false;                   // every digit is a word
-  std::shared_ptr<icu::RegexPattern> pattern = {};  // every match is a word, and so is what lies between two; null: GPT-2's
-};
+// ---- words, before their bytes are merged
 
-std::shared_ptr<icu::RegexPattern> compiled(const nlohmann::json& step) {
-  const nlohmann::json& regex = member(member(step, "pattern"), "Regex");
-  if (!regex.is_string() || member(step, "behavior") != "Isolated" || member(step, "invert") == true)
-    refuse("pre_tokenizer", step, "Split with a Regex, Isolated");
+using Pattern = std::shared_ptr<const icu::RegexPattern>;
+
+constexpr const char* gpt2_words = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+constexpr const char* digit = R"(\p{N})";
+
+// Null if the expression is not valid. \s is Unicode's White_Space, as in the tokenizers library; ICU's lacks two
+// characters.
+Pattern compiled(std::string expression) {
+  for (const auto& [theirs, own] :
+       {std::pair(R"(\s)", R"(\p{White_Space})"), std::pair(R"(\S)", R"(\P{White_Space})")}) {
+    for (std::size_t at = 0; (at = expression.find(theirs, at)) != std::string::npos;
+         at += std::string_view(own).size())
+      expression.replace(at, 2, own);
+  }
   UErrorCode error = U_ZERO_ERROR;
-  std::shared_ptr<icu::RegexPattern> pattern(
-      icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(regex.get<std::string>()), 0, error));
-  if (U_FAILURE(error)) refuse("pre_tokenizer", step, "a valid regular expression");
+  Pattern pattern(icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(expression), 0, error));
+  return U_SUCCESS(error) ? pattern : nullptr;
+}
+
+Pattern pattern_of(const nlohmann::json& split) {
+  const nlohmann::json& regex = member(member(split, "pattern"), "Regex");
+  if (!regex.is_string() || member(split, "behavior") != "Isolated" || member(split, "invert") == true)
+    refuse("pre_tokenizer", split, "Split with a Regex, Isolated");
+  const Pattern pattern = compiled(regex.get<std::string>());
+  if (!pattern) refuse("pre_tokenizer", split, "a valid regular expression");
   return pattern;
 }
 
-WordRule word_rule(const nlohmann::json& file) {
+// Each pattern splits what the one before leaves.
+std::vector<Pattern> word_patterns(const nlohmann::json& file) {
   const nlohmann::json& cut = member(file, "pre_tokenizer");
   constexpr const char* supported =
       "ByteLevel; Digits with individual_digits followed by ByteLevel; Split followed by ByteLevel without use_regex";
   const auto is_byte_level = [](const nlohmann::json& step, bool regex) {
     return is_step(step, "ByteLevel") && (member(step, "use_regex") != false) == regex;
   };
-  if (cut.is_null() || is_byte_level(cut, true)) return {};
+  if (cut.is_null() || is_byte_level(cut, true)) return {compiled(gpt2_words)};
   const nlohmann::json& steps = member(cut, "pretokenizers");
   if (!is_step(cut, "Sequence") || !steps.is_array() || steps.empty() || steps.size() > 2)
     refuse("pre_tokenizer", cut, supported);
-  if (is_step(steps.front(), "Split") && is_byte_level(steps.back(), false)) return {.pattern = compiled(steps.front())};
+  if (is_step(steps.front(), "Split") && is_byte_level(steps.back(), false)) return {pattern_of(steps.front())};
   if (!is_byte_level(steps.back(), true)) refuse("pre_tokenizer", cut, supported);
-  if (steps.size() == 1) return {};
+  if (steps.size() == 1) return {compiled(gpt2_words)};
   if (!is_step(steps.front(), "Digits") || member(steps.front(), "individual_digits") != true)
     refuse("pre_tokenizer", cut, supported);
-  return {.part_digits = true};
+  return {compiled(digit), compiled(gpt2_words)};
 }
 
 // The token that the post-processor puts in front of a text; empty: none.
 std::string opening_token(const nlohmann::json& file) {
   const nlohmann::json& added = member(file, "post_processor");
   std::string token;
-  for (const nlohmann::json& step : is_step(added, "Sequence") ? member(added, "processors") : nlohmann::json::array({added})) {
+  for (const nlohmann::json& step :
+       is_step(added, "Sequence") ? member(added, "processors") : nlohmann::json::array({added})) {
     if (step.is_null() || is_step(step, "ByteLevel")) continue;
     const nlohmann::json& parts = member(step, "single");
     const bool known = is_step(step, "TemplateProcessing") && parts.is_array() && parts.size() == 2 &&
@@ -191,14 +152,6 @@ bool composes(const nlohmann::json& file) {
   const nlohmann::json& changed = member(file, "normalizer");
   if (!changed.is_null() && !is_step(changed, "NFC")) refuse("normalizer", changed, "null, NFC");
   return !changed.is_null();
-}
-
-std::string composed(const std::string& text) {
-  UErrorCode error = U_ZERO_ERROR;
-  std::string result;
-  icu::StringByteSink<std::string> sink(&result);
-  icu::Normalizer2::getNFCInstance(error)->normalizeUTF8(0, text, sink, nullptr, error);
-  return U_FAILURE(error) ? text : result;
 }
 
 void check_supported(const nlohmann::json& file) {
@@ -232,26 +185,6 @@ std::vector<std::string_view> matches_of(const icu::RegexPattern& pattern, std::
   return words;
 }
 
-// Splits a text into words in which every digit is separate.
-std::vector<std::string_view> words_and_digits(std::string_view text) {
-  std::vector<std::string_view> words;
-  std::size_t begin = 0;
-  const auto add_until = [&](std::size_t end) {
-    const std::vector<std::string_view> some = words_of(text.substr(begin, end - begin));
-    words.insert(words.end(), some.begin(), some.end());
-  };
-  const std::vector<Letter> letters = letters_of(text);
-  for (std::size_t i = 0; i < letters.size(); ++i) {
-    if (letters[i].kind != Kind::number) continue;
-    const std::size_t end = i + 1 < letters.size() ? letters[i + 1].begin : text.size();
-    add_until(letters[i].begin);
-    words.push_back(text.substr(letters[i].begin, end - letters[i].begin));
-    begin = end;
-  }
-  add_until(text.size());
-  return words;
-}
-
 class Gpt2Pieces final : public PieceScheme {
  public:
   Gpt2Pieces(const TokenizerFiles& files, int vocab_size) : letters_(byte_letters()) {
@@ -260,7 +193,7 @@ class Gpt2Pieces final : public PieceScheme {
     check_supported(whole);
     space_in_front_ = flag(settings, "add_prefix_space", false);
     opens_ = flag(settings, "add_bos_token", false);
-    rule_ = word_rule(whole);
+    patterns_ = word_patterns(whole);
     composes_ = composes(whole);
     ignores_merges_ = member(member(whole, "model"), "ignore_merges") == true;
     for (int id = 0; id < vocab_size; ++id) names_.push_back(unused_piece(id));
@@ -292,7 +225,7 @@ class Gpt2Pieces final : public PieceScheme {
         tokens.push_back({ids_.at(part.text), part.text});
         continue;
       }
-      const std::string normal = composes_ ? composed(part.text) : part.text;
+      const std::string normal = composes_ ? nfc(part.text) : std::string(part.text);
       for (const std::string_view word : split_words(normal))
         for (std::string& piece : merged(word)) tokens.push_back({ids_.at(piece), piece});
     }
@@ -317,8 +250,14 @@ class Gpt2Pieces final : public PieceScheme {
 
  private:
   std::vector<std::string_view> split_words(std::string_view text) const {
-    if (rule_.pattern) return matches_of(*rule_.pattern, text);
-    return rule_.part_digits ? words_and_digits(text) : words_of(text);
+    std::vector<std::string_view> words{text};
+    for (const Pattern& pattern : patterns_) {
+      std::vector<std::string_view> parts;
+      for (const std::string_view word : words)
+        for (const std::string_view part : matches_of(*pattern, word)) parts.push_back(part);
+      words = std::move(parts);
+    }
+    return words;
   }
 
   void add_piece(const std::string& piece, const nlohmann::json& id, const char* file) {
@@ -439,7 +378,7 @@ class Gpt2Pieces final : public PieceScheme {
   std::vector<std::string> added_;
   std::set<int> silent_, spoken_;  // of the added ones: those without text, and those that decode to their own text
   int end_ = -1, opening_ = -1;
-  WordRule rule_;
+  std::vector<Pattern> patterns_;
   bool space_in_front_ = false, opens_ = false, composes_ = false, ignores_merges_ = false;
 };
 

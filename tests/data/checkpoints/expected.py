@@ -19,7 +19,7 @@ TEXTS = {"empty": "", "word": "street", "unicode": "“Déjà vu?” – 3½ km�
          "animal": "The animal didn't cross the street because it was too tired."}  # fmt: skip
 TOKENIZED = [" two  spaces\tand a tab", "line one\nline two\r\n", "don't we'll I'VE they're", "a\u00a0b\u202fc\u3000d",
              "é vs é 👩‍👩‍👧 Привет العربية ½ Ⅷ ٣", " ", "▁under▁line", "Hello </s> world", "<pad> and <unk>.", "x \n y   z",
-             "de\u0301ja\u0300 vu"]  # fmt: skip
+             "de\u0301ja\u0300 vu", "a\u000b b\u0085 c\u000b\u000bd"]  # fmt: skip
 # Kind of attention, layer, head: one of each kind, and in language models one of each layer.
 HEADS = {"marian": [("encoder", 1, 1), ("decoder", 0, 0), ("cross", 0, 1)],
          "t5": [("encoder", 1, 2), ("decoder", 0, 1), ("cross", 0, 0)],
