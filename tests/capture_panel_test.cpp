@@ -47,13 +47,14 @@ class CaptureWindow : public testing::Test {
   void TearDown() override { fs::remove(file); }
 
   // After a run, as a reader opens it.
-  void open(const std::string& sentences, std::vector<TensorBytes> tensors, bool is_signed = false) {
+  void open(const std::string& sentences, std::vector<TensorBytes> tensors, bool is_signed = false,
+            const char* loss = R"({"1": 3, "9": 1.25})") {
     Safetensors contents;
     contents.metadata = {{"format", "attnscope-capture"},
                          {"version", "1"},
                          {"sentences", sentences},
                          {"signed", is_signed ? "true" : "false"},
-                         {"loss", R"({"1": 3, "9": 1.25})"}};
+                         {"loss", loss}};
     contents.tensors = std::move(tensors);
     write_safetensors(file, contents);
     receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU", {}}}, fixture_snapshot({}, 1));
@@ -199,6 +200,15 @@ TEST_F(CaptureWindow, ManyLayersOneHeadAndOddTokensAreDrawn) {
     ui.frames(3, draw);
   }
   EXPECT_TRUE(ui.drew("Encoder, layer 100, head 1"));
+}
+
+TEST_F(CaptureWindow, WithoutLossesThereAreNoCurves) {
+  open_bank();
+  EXPECT_TRUE(ui.drew("Loss, nats/token"));
+  EXPECT_TRUE(applies(find_action("curves"), scope));
+  open(R"([{"text": "x", "source": ["a", "b"]}])", {tensor("0/0/encoder", {1, 1, 2, 2}, {0.5F})}, false, "{}");
+  EXPECT_FALSE(ui.drew("Loss, nats/token"));
+  EXPECT_FALSE(applies(find_action("curves"), scope));
 }
 
 TEST_F(CaptureWindow, ADroppedFileIsOpened) {

@@ -548,7 +548,7 @@ constexpr std::array table = {
     Action{"setup", "Setup", "Shows or hides the setup column.", no_key, apart(Menu::view),
            toggle_column<&Layout::setup_open>, always, is_open<&Layout::setup_open>},
     Action{"curves", "Curves", "Shows or hides the curves.", no_key, Menu::view, toggle_column<&Layout::curves_open>,
-           always, is_open<&Layout::curves_open>},
+           has_curves, is_open<&Layout::curves_open>},
     Action{"system-theme", "System theme", "Uses the desktop's light or dark theme, as it was when attnscope started.",
            no_key, apart(Menu::view), follow_system_theme, always, is_system_theme},
     Action{"dark-theme", "Dark theme", "", no_key, Menu::view, set_theme<ThemeName::dark>, always,

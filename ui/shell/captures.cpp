@@ -8,6 +8,7 @@
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "files/captures/capture.h"
+#include "messages/metrics.h"
 #include "shell/sentence.h"
 #include "shell/timeline/timeline.h"
 #include "widgets/words.h"
@@ -40,6 +41,10 @@ void draw_line(const std::string& name, const std::string& value, const Skin& sk
 
 bool shows_capture(const AppState& scope) {
   return scope.run.config.model.is_capture();
+}
+
+bool has_curves(const AppState& scope) {
+  return !shows_capture(scope) || !scope.curves[metric("loss")].points().x.empty();
 }
 
 void settle_capture(AppState& scope) {

@@ -9,6 +9,9 @@ namespace attnscope {
 
 bool shows_capture(const AppState& scope);
 
+// False for a capture without losses, whose column of curves would be empty.
+bool has_curves(const AppState& scope);
+
 // Shows a sentence of the capture, and a workspace and view that it can fill.
 void settle_capture(AppState& scope);
 

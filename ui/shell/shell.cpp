@@ -100,7 +100,7 @@ void draw_column_toggle(AppState& scope, const char* label, const Action& action
 void draw_tabs(AppState& scope, const Skin& skin) {
   const Layout& layout = scope.layout;
   const char* curves = layout.curves_open ? "›##curves" : tr("‹ Curves##curves");
-  const float curves_width = button_width(curves);
+  const float curves_width = has_curves(scope) ? button_width(curves) : 0;
   if (!scope.presentation) {
     draw_column_toggle(scope, layout.setup_open ? "‹##setup" : tr("Setup ›##setup"), find_action("setup"), skin);
     ImGui::SameLine(0, skin.px(6));
@@ -127,9 +127,11 @@ void draw_tabs(AppState& scope, const Skin& skin) {
   }
   if (scope.presentation) {
     draw_training_sign(scope, skin);
-  } else {
+  } else if (has_curves(scope)) {
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - curves_width));
     draw_column_toggle(scope, curves, find_action("curves"), skin);
+  } else {
+    ImGui::NewLine();
   }
   if (full > 0 && !beside) draw_overrides(scope, OverridesLabel::full, skin);
 }
@@ -257,7 +259,7 @@ void draw_curves_column(AppState& scope, float width, float height, const Skin& 
 void draw_columns(AppState& scope, float height, TextureStore& textures, const Skin& skin) {
   Layout& layout = scope.layout;
   const bool setup = layout.setup_open && !scope.presentation;
-  const bool curves = layout.curves_open && !scope.presentation;
+  const bool curves = layout.curves_open && has_curves(scope) && !scope.presentation;
   const bool lesson = scope.lessons.open;
   if (setup) draw_setup_column(scope, height, skin);
   const float edge = skin.px(splitter_width + 4);
