@@ -8,6 +8,7 @@
 
 #include "commands/commands.h"
 #include "engine/torch_engine.h"
+#include "files/storage/run_folder.h"
 #include "run_fixture.h"
 
 namespace attnscope {
@@ -73,6 +74,27 @@ TEST_F(Evaluate, AFileThatWasNotTrainedOnIsScoredWhole) {
   EXPECT_THAT(whole.said, AllOf(HasSubstr("other.tsv"), HasSubstr("all")));
   options.split = "test";
   EXPECT_EQ(evaluated(options).json["pairs"], 3) << "as asked";
+}
+
+TEST_F(Evaluate, UsesTheBestWeightsIfAsked) {
+  Config config = tiny_config();
+  config.training.noam_factor = 2;
+  TorchEngine engine;
+  engine.reset(config, {});
+  for (int step = 0; step < 20; ++step) engine.train_step({});
+  config.training.noam_factor = 100;  // far too high: the loss rises
+  engine.adjust(config);
+  for (int step = 0; step < 20; ++step) engine.train_step({});
+  engine.save_run((folder / "run").string());
+  EvaluateOptions options;
+  options.run = (folder / "run").string();
+  options.json = true;
+  options.split = "validation";
+  const double newest = evaluated(options).json["nll"];
+  options.step = best_weights;
+  EXPECT_LT(evaluated(options).json["nll"].get<double>(), newest);
+  options.step = 3;
+  EXPECT_THROW(evaluate(options), RunError);
 }
 
 TEST_F(Evaluate, OfTheFileThatWasTrainedOnOnlyTheTestPart) {

@@ -116,7 +116,10 @@ class FakeEngine : public Engine {
     script_->on_save();
     script_->note("checkpoint " + std::to_string(step_));
   }
-  void use_step(RunOpened& opened, std::int64_t step) override { opened.step = step; }
+  void use_step(RunOpened& opened, std::int64_t step) override {
+    script_->note("use step " + std::to_string(step));
+    opened.step = step;
+  }
   std::optional<std::int64_t> best_step() const override { return std::nullopt; }
   std::optional<OpenRun> keep() override { return script_->on_keep(); }
   std::optional<Autosave> last_saved() const override { return script_->last_saved; }

@@ -412,6 +412,37 @@ TEST(CurvesPanel, empty_small_and_large) {
   EXPECT_TRUE(ui.drew("Gradient norm"));
 }
 
+TEST(CurvesPanel, the_step_of_the_lowest_validation_loss_is_marked_in_the_loss_only) {
+  UiHarness ui({360, 700});
+  CurvesView view;
+  const Curves curves = measured(1000);
+  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.skin); });
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("best"));
+  view.best_step = 500;
+  ui.frames(2, draw);
+  const auto place = ui.find_text("best");
+  const auto loss = ui.find_text("Loss, nats/token"), next = ui.find_text("Gradient norm");
+  ASSERT_TRUE(place && loss && next);
+  EXPECT_GT(place->x, 180) << "right of the middle of the plot";
+  EXPECT_TRUE(place->y > loss->y && place->y < next->y);
+}
+
+TEST(CurvesPanel, steps_on_a_logarithmic_axis_begin_at_1) {
+  UiHarness ui({360, 700});
+  CurvesView view;
+  const Curves curves = measured(1000);
+  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.skin); });
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("100"));
+  ASSERT_TRUE(ui.click_text("Log x", draw));
+  ui.frames(2, draw);
+  EXPECT_TRUE(view.axis.log);
+  const auto tick = ui.find_text("100");
+  ASSERT_TRUE(tick);
+  EXPECT_GT(tick->x, 180) << "two thirds of the way from 1 to 1000";
+}
+
 // How high the vertices of that colour stand on the screen in the last frame.
 std::vector<float> heights_of(Color32 color) {
   std::vector<float> heights;

@@ -200,6 +200,29 @@ TEST_F(FilesTest, BeforeTheEndTheRunIsKeptOnceOrWhyNotIsSaid) {
   EXPECT_EQ(script->times("checkpoint 0"), 1U);
 }
 
+TEST_F(FilesTest, TheBestStepIsOpenedAfterTheRunWasSaved) {
+  script->on_keep = [this] {
+    script->note("kept");
+    return OpenRun{.path = "/runs/mine", .go_on = true};
+  };
+  start_with_run();
+  session->post(GoToBest{});
+  ASSERT_TRUE(wait_for([&] { return script->times("open /runs/mine") == 1; }));
+  EXPECT_TRUE(wait_for([&] { return script->times(fmt::format("use step {}", best_weights)) == 1; }));
+  const auto noted = script->noted();
+  EXPECT_LT(std::ranges::find(noted, "kept"), std::ranges::find(noted, "open /runs/mine"));
+}
+
+TEST_F(FilesTest, WhatCannotBeSavedIsNotLeftForTheBestStep) {
+  script->on_keep = []() -> std::optional<OpenRun> { throw std::runtime_error("the disk is full"); };
+  start_with_run();
+  session->post(GoToBest{});
+  EXPECT_TRUE(wait_for([&] {
+    return std::ranges::any_of(all<Message>(), [](const Message& m) { return m.text.find("disk is full") != m.text.npos; });
+  }));
+  EXPECT_EQ(script->times(fmt::format("use step {}", best_weights)), 0U);
+}
+
 TEST_F(FilesTest, KeepingDoesNotWaitForALongUpdate) {
   script->on_step = [this](std::int64_t, const YieldCallback& yield) { script->wait_at_gate(yield); };
   start_with_run();

@@ -790,6 +790,8 @@ TEST(LayoutJson, RoundTrips) {
   layout.density = Density::standard;
   layout.sentence = "L'été, “ça” va → ñ";
   layout.recent = {"b", "a"};
+  layout.last_run = "/state/run";
+  layout.continue_last_run = true;
   const LayoutRead read = layout_from_json(layout_to_json(layout));
   EXPECT_EQ(read.layout, layout);
   EXPECT_EQ(read.complaint, "");

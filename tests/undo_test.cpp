@@ -241,6 +241,23 @@ TEST_F(Undo, ARunThatWasKeptIsOfferedOnceWhenTheWindowOpens) {
   receive(later, {kept}, nullptr);
   EXPECT_TRUE(later.toasts.empty());
   EXPECT_EQ(later.autosaves.size(), 2U);
+
+  AppState opening;  // the run that was open at the end opens by itself, and is not offered
+  opening.layout.last_run = "/state/run";
+  receive(opening, {kept}, nullptr);
+  EXPECT_TRUE(opening.toasts.empty());
+}
+
+TEST_F(Undo, TheRunThatIsOpenAtTheEndIsRememberedForTheNextStart) {
+  receive(scope, {RunAutosaved{"/state/mine"}}, nullptr);
+  EXPECT_EQ(scope.layout.last_run, "/state/mine");
+  EXPECT_TRUE(scope.layout.continue_last_run) << "it was saved automatically";
+  scope.saved_to = "/home/me/mine";
+  receive(scope, {RunAutosaved{"/home/me/mine"}}, nullptr);
+  EXPECT_FALSE(scope.layout.continue_last_run);
+  scope.saved_to = scope.run.folder = "";
+  receive(scope, {RunAutosaved{""}}, nullptr);
+  EXPECT_EQ(scope.layout.last_run, "") << "nothing can open it";
 }
 
 TEST_F(Undo, OpenOffersRecentAndKeptRuns) {
