@@ -235,7 +235,7 @@ TEST_F(CaptureTest, EveryMismatchNamesSentenceTensorAndBothNumbers) {
   EXPECT_THAT(refusal(other), HasSubstr("is I32, allowed: F32, F16, BF16"));
 }
 
-// Whatever a byte becomes, the file opens or is refused with a message.
+// A file with any damaged byte opens or is refused with a message.
 TEST_F(CaptureTest, DamagedBytesAreRefusedOrRead) {
   write_safetensors(file, one_sentence({{"grid", {2, 2}}, {"labels", {{"model", "x"}}}}));
   const std::string whole = read_file(file, 1 << 20);

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// A run, an independent implementation's figures of some pairs (a sentence, its twin, and the margins under every
+// A run, an independent implementation's figures of some pairs (a sentence, its corrupted sentence, and the margins under every
 // change), and the heads of its circuit.
 struct KnownRun {
   fs::path folder, expected;
@@ -48,7 +48,7 @@ class KnownCircuit : public testing::TestWithParam<KnownRun> {
 
   ContrastCase case_of_entry(const Json& entry) {
     const ContrastQuestion question{
-        entry.at("sentence"), entry.at("twin"), {entry.at("answer"), entry.at("twin's answer")}};
+        entry.at("sentence"), entry.at("corrupted"), {entry.at("answer"), entry.at("corrupted answer")}};
     return case_of(std::make_shared<const ContrastRuns>(engine.model(), engine.tokenizer(), question));
   }
 
@@ -87,8 +87,8 @@ TEST_P(KnownCircuit, HasTheFiguresOfTheIndependentImplementation) {
       ++figures;
     };
     check("margin", it.runs->facts().clean.margin, entry.at("margin"));
-    check("twin's margin", it.runs->facts().corrupted.margin, entry.at("twin's margin"));
-    for (const auto& [group, names] : entry.at("margin with these from the twin").items())
+    check("corrupted margin", it.runs->facts().corrupted.margin, entry.at("corrupted margin"));
+    for (const auto& [group, names] : entry.at("margin with these from the corrupted sentence").items())
       for (const auto& [name, value] : names.items()) check(group + ", " + name, own.at(group).at(name), value);
     std::string exchanged;
     for (const auto& [group, names] : own.items())

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "shell/actions.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"
 #include "shell/training.h"
@@ -246,6 +247,19 @@ TEST_F(Undo, ARunThatWasKeptIsOfferedOnceWhenTheWindowOpens) {
   opening.layout.last_run = "/state/run";
   receive(opening, {kept}, nullptr);
   EXPECT_TRUE(opening.toasts.empty());
+}
+
+TEST_F(Undo, TheExampleIsOfferedUnlessItIsOpenAsItShips) {
+  const Action& example = find_action("example");
+  EXPECT_FALSE(applies(example, scope)) << "it is not installed";
+  scope.facts.shipped_run = scope.run.folder = "/share/english-french";
+  scope.status.step = scope.run.step;
+  EXPECT_FALSE(applies(example, scope));
+  scope.status.step += 1;
+  EXPECT_TRUE(applies(example, scope)) << "it was trained further";
+  example.act(scope);
+  ASSERT_TRUE(posted<OpenRun>());
+  EXPECT_EQ(posted<OpenRun>()->path, "/share/english-french");
 }
 
 TEST_F(Undo, TheRunThatIsOpenAtTheEndIsRememberedForTheNextStart) {

@@ -6,7 +6,7 @@
 
 namespace attnscope {
 
-// Whether the text has letters of a script that is written from right to left.
+// Returns true if the text has letters of a script that is written from right to left.
 bool is_bidirectional(std::string_view text);
 
 // The lines of such a text as they are drawn from left to right (UAX #9), Arabic letters in the forms that join.

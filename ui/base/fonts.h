@@ -52,7 +52,7 @@ Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale, bool pr
 
 inline constexpr float least_projected_type = 14;  // smallest font height when projected, in pixels at scale 1
 
-// Whether add_fonts loads the character from the window's own fonts, if they have it.
+// Returns true if add_fonts loads the character from the window's own fonts, if they have it.
 bool is_in_own_fonts(char32_t sign);
 
 // The fonts' height in pixels.

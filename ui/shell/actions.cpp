@@ -257,7 +257,8 @@ void open_example(AppState& scope) {
 }
 
 bool has_example(const AppState& scope) {
-  return !scope.facts.shipped_run.empty() && scope.run.folder != scope.facts.shipped_run;
+  const bool is_open = scope.run.folder == scope.facts.shipped_run && scope.status.step == scope.run.step;
+  return !scope.facts.shipped_run.empty() && !is_open;
 }
 
 bool has_better_step(const AppState& scope) {

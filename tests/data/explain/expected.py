@@ -5,7 +5,7 @@ implementation in float64.
     attnscope explain --run assets/english-french --corpus --json > pairs.json
     expected.py assets/english-french pairs.json
 
-Needs numpy. margin: log p(answer) - log p(twin's answer) after the prefix. Exchange: a row's softmax weights on the two
+Needs numpy. margin: log p(answer) - log p(corrupted answer) after the prefix. Exchange: a row's softmax weights on the two
 nouns, summed over each noun's tokens, swapped and spread evenly over the tokens.
 """
 import json
@@ -143,8 +143,8 @@ def positions_of(tokens):
     return words
 
 
-def case_of(run, clean, twin, facts):
-    tokens, other_tokens, prefix, answers = facts["tokens"], facts["twin"], facts["prefix"], facts["answers"]
+def case_of(run, clean, corrupted, facts):
+    tokens, other_tokens, prefix, answers = facts["tokens"], facts["corrupted"], facts["prefix"], facts["answers"]
     words = {"".join(tokens[i] for i in word).lstrip("▁"): word for word in positions_of(tokens)}
     names = clean.rstrip(".").split() + ["."]
     noun = lambda i: words[names[i]]
@@ -155,7 +155,7 @@ def case_of(run, clean, twin, facts):
         kept[kind, site] = value
         return value
 
-    twin_margin = run.margin(other_tokens, prefix, answers, keep)
+    corrupted_margin = run.margin(other_tokens, prefix, answers, keep)
     other, kept = kept, {}
     margin = run.margin(tokens, prefix, answers, keep)
     own = kept
@@ -206,8 +206,8 @@ def case_of(run, clean, twin, facts):
                float(own["weights", ("encoder", layer)][h][np.ix_(at[word], at[role])].sum(1).mean())
                for layer in range(run.layers) for h in range(run.heads) for word in ("it", ".")
                for role in ("antecedent", "other noun", "adjective")}
-    return {"sentence": clean, "twin": twin, "answer": answers[0], "twin's answer": answers[1], "positions": at,
-            "margin": margin, "twin's margin": twin_margin, "margin with these from the twin": figures,
+    return {"sentence": clean, "corrupted": corrupted, "answer": answers[0], "corrupted answer": answers[1], "positions": at,
+            "margin": margin, "corrupted margin": corrupted_margin, "margin with these from the corrupted sentence": figures,
             "margin with the two nouns' weights exchanged in layer 2": exchanged, "weights": weights}
 
 
@@ -222,7 +222,7 @@ def main():
         facts = json.loads(os.popen(f"{os.environ.get('ATTNSCOPE', 'attnscope')} explain --json --run {folder} "
                                     f"--clean \"{pair['clean']}\" --corrupted \"{pair['corrupted']}\"").read())
         cases.append(case_of(run, pair["clean"], pair["corrupted"],
-                             {"tokens": facts["clean"]["tokens"], "twin": facts["corrupted"]["tokens"],
+                             {"tokens": facts["clean"]["tokens"], "corrupted": facts["corrupted"]["tokens"],
                               "prefix": facts["prefix"], "answers": answers}))
     with open(os.path.join(HERE, "expected.json"), "w") as f:
         json.dump({"cases": cases}, f, ensure_ascii=False, indent=1)
