@@ -1,7 +1,6 @@
 // The figures of `explain`, held to an independent implementation's of a run whose circuit is known.
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -9,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compute/circuit_json.h"
 #include "commands/paths.h"
+#include "compute/circuit_json.h"
 #include "engine/torch_engine.h"
 #include "inspect/circuit/search.h"
 
@@ -20,29 +19,13 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// A run, an independent implementation's figures of some pairs (a sentence, its corrupted sentence, and the margins under every
-// change), and the heads of its circuit.
-struct KnownRun {
-  fs::path folder, expected;
-  std::vector<int> moving, attending, reading;  // in the encoder's layers and in the decoder's last
-  std::vector<std::string> words = {};          // that carry the difference at last
-};
-
-// The shipped run and, if somebody has it, the run of another implementation's publication.
-std::vector<KnownRun> known_runs() {
-  std::vector<KnownRun> runs = {
-      {shipped_run(), fs::path(ATTNSCOPE_TEST_DATA) / "explain" / "expected.json", {0, 1}, {0, 1}, {0, 1}, {"it"}}};
-  if (const char* const folders = std::getenv("ATTNSCOPE_CHECKPOINTS"))
-    if (const fs::path folder = fs::path(folders) / "english-french-circuit"; fs::exists(folder))
-      runs.push_back({folder, folder / "expected.json", {2}, {0, 2}, {1, 2, 3}, {"it", "."}});
-  return runs;
-}
-
-class KnownCircuit : public testing::TestWithParam<KnownRun> {
+// The shipped run, and an independent implementation's figures of some pairs: a sentence, its corrupted sentence, and
+// the margins under every change.
+class KnownCircuit : public testing::Test {
  protected:
   void SetUp() override {
-    std::ifstream(GetParam().expected) >> expected;
-    engine.open_run(GetParam().folder.string(), {});
+    std::ifstream(fs::path(ATTNSCOPE_TEST_DATA) / "explain" / "expected.json") >> expected;
+    engine.open_run(shipped_run().string(), {});
     at::set_num_threads(1);
   }
 
@@ -72,7 +55,7 @@ std::string own_name(std::string name, const ContrastCase& it, const std::vector
   return name;
 }
 
-TEST_P(KnownCircuit, HasTheFiguresOfTheIndependentImplementation) {
+TEST_F(KnownCircuit, HasTheFiguresOfTheIndependentImplementation) {
   int figures = 0;
   double worst = 0;
   for (const Json& entry : expected.at("cases")) {
@@ -109,7 +92,7 @@ TEST_P(KnownCircuit, HasTheFiguresOfTheIndependentImplementation) {
 }
 
 // Over the pairs of one direction the search finds what is known, and nothing more.
-TEST_P(KnownCircuit, IsFoundByTheSearch) {
+TEST_F(KnownCircuit, IsFoundByTheSearch) {
   std::vector<ContrastCase> cases;
   for (const Json& entry : expected.at("cases"))
     if (entry.at("answer") == expected.at("cases").front().at("answer")) cases.push_back(case_of_entry(entry));
@@ -122,18 +105,15 @@ TEST_P(KnownCircuit, IsFoundByTheSearch) {
         ->heads();
   };
   ASSERT_THAT(found.edges, testing::SizeIs(3));
-  EXPECT_EQ(heads(AttentionPart::encoder, 0), GetParam().moving);
-  EXPECT_EQ(heads(AttentionPart::encoder, 1), GetParam().attending);
-  EXPECT_EQ(heads(AttentionPart::cross, found.edges.back().layer), GetParam().reading);
+  EXPECT_EQ(heads(AttentionPart::encoder, 0), (std::vector<int>{0, 1}));
+  EXPECT_EQ(heads(AttentionPart::encoder, 1), (std::vector<int>{0, 1}));
+  EXPECT_EQ(heads(AttentionPart::cross, found.edges.back().layer), (std::vector<int>{0, 1}));
   std::vector<std::string> words;
   for (const int slot : found.places.back().slots) words.push_back(found.slots[static_cast<std::size_t>(slot)]);
-  EXPECT_EQ(words, GetParam().words);
+  EXPECT_EQ(words, std::vector<std::string>{"it"});
   for (const CircuitEdge& edge : found.edges)
     EXPECT_EQ(edge.together.cases, found.pairs) << "every count is over all pairs";
 }
-
-INSTANTIATE_TEST_SUITE_P(Runs, KnownCircuit, testing::ValuesIn(known_runs()),
-                         [](const auto& run) { return run.index == 0 ? "shipped" : "published"; });
 
 }  // namespace
 }  // namespace attnscope
