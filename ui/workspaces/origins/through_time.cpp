@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/translation.h"
@@ -24,22 +25,43 @@ std::vector<std::string> tokens_per_row(const PassGradients& pass) {
   return tokens;
 }
 
-void draw_controls(WorkspaceContext& context, GradientsView& view) {
+// The height of the output tokens: at most two lines, which scroll, because an untrained model generates up to its limit.
+float outputs_height(const GradientsView& view, const Skin& skin) {
+  float width = 0;
+  if (view.inspection)
+    for (const std::string& token : view.inspection->written)
+      width += ImGui::CalcTextSize(std::string(without_mark(token)).c_str()).x + 2 * ImGui::GetStyle().FramePadding.x +
+               skin.px(4);
+  const float lines = width > ImGui::GetContentRegionAvail().x ? 2 : 1;
+  return lines * ImGui::GetFrameHeight();
+}
+
+// The choice of the output token.
+void draw_outputs(WorkspaceContext& context, GradientsView& view) {
   const Skin& skin = context.skin;
-  ImGui::AlignTextToFramePadding();
   quiet_words(tr("L = \u2212log p of"),
               tr("The token whose loss is backpropagated, given the tokens before it. Keys: \u2190 and \u2192."), skin);
-  if (view.inspection)
-    for (std::size_t i = 0; i < view.inspection->written.size(); ++i) {
-      ImGui::PushID(static_cast<int>(i));
-      ImGui::SameLine(0, skin.px(4));
-      const std::string token(without_mark(view.inspection->written[i]));
-      if (draw_choice(token.empty() ? " " : token.c_str(), view.inspection->output == static_cast<int>(i),
-                      tr("Backpropagate this token\u2019s loss."), skin))
-        ask_for_gradients(context, view, static_cast<int>(i));
-      ImGui::PopID();
-    }
+  ImGui::SameLine(0, skin.px(4));
+  ImGui::BeginChild("outputs", {0, outputs_height(view, skin)}, false, ImGuiWindowFlags_NoNavInputs);
+  int& in_view = *ImGui::GetStateStorage()->GetIntRef(ImGui::GetID("in view"), -1);
+  const int count = view.inspection ? static_cast<int>(view.inspection->written.size()) : 0;
+  for (int i = 0; i < count; ++i) {
+    ImGui::PushID(i);
+    if (i > 0) ImGui::SameLine(0, skin.px(4));
+    const std::string token(without_mark(view.inspection->written[static_cast<std::size_t>(i)]));
+    const bool chosen = view.inspection->output == i;
+    if (draw_choice(token.empty() ? " " : token.c_str(), chosen, tr("Backpropagate this token\u2019s loss."), skin))
+      ask_for_gradients(context, view, i);
+    if (chosen && std::exchange(in_view, i) != i) ImGui::SetScrollHereY();
+    ImGui::PopID();
+  }
   end_choices();
+  ImGui::EndChild();
+}
+
+void draw_controls(WorkspaceContext& context, GradientsView& view) {
+  const Skin& skin = context.skin;
+  draw_outputs(context, view);
   ImGui::BeginDisabled(context.studying || !context.live);
   if (ImGui::Button(tr_label("Recompute")))
     ask_for_gradients(context, view, view.inspection ? view.inspection->output : -1);
