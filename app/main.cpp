@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/translation.h"
 #include "commands/commands.h"
 #include "commands/engine_module.h"
 #include "commands/say.h"
@@ -152,7 +153,8 @@ void add_step(CLI::App* sub, std::optional<std::int64_t>& step) {
 }
 
 void add_train(CLI::App& app, Run& run, TrainOptions& o) {
-  CLI::App* sub = add_command(app, run, o, compute<TrainOptions>, "train", "Train a model and save the run in a folder");
+  CLI::App* sub =
+      add_command(app, run, o, compute<TrainOptions>, "train", "Train a model and save the run in a folder");
   add_option(sub, "--corpus", "FILE|NAME", o.corpus,
              "Built-in corpus by name, TSV file (source, tab, target), or source side of two parallel files; for a "
              "language model, any text");
@@ -294,8 +296,7 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   CLI::Option* of_run = add_run(sub, o.run);
   CLI::Option* source = add_option(sub, "--source", "TEXT", o.source, "The sentence, or a language model's prompt");
   add_step(sub, o.step);
-  add_capture(sub, run, of_run, source, o.capture,
-              [&o] { return o.capture.empty() ? compute(o) : attend_capture(o); });
+  add_capture(sub, run, of_run, source, o.capture, [&o] { return o.capture.empty() ? compute(o) : attend_capture(o); });
   add_option(sub, "--target", "TEXT", o.target, "Target text to use instead of the model's own output");
   sub->add_option("--format", o.format, "json: everything; csv: one attention map, or all of a capture")
       ->check(CLI::IsMember({"json", "csv"}));
@@ -373,8 +374,7 @@ void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
       "For a capture: entropy, distance and other measures of its attention");
   CLI::Option* of_run = add_run(sub, o.run);
   add_step(sub, o.step);
-  add_capture(sub, run, of_run, nullptr, o.capture,
-              [&o] { return o.capture.empty() ? compute(o) : heads_capture(o); });
+  add_capture(sub, run, of_run, nullptr, o.capture, [&o] { return o.capture.empty() ? compute(o) : heads_capture(o); });
   sub->add_flag("--recorded", o.recorded, "Measure at every step whose weights were saved, on a few batches");
   sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
@@ -510,7 +510,7 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
       ->check(CLI::Range(1, 5))
       ->needs(lesson);
   sub->add_option("--language", o.language, "Language of window and lessons; default: the system's")
-      ->check(CLI::IsMember({"en", "fr"}));
+      ->check(CLI::IsMember(std::vector<std::string>(language_codes.begin(), language_codes.end())));
   sub->callback([&run, &o, source, lesson] {
     if (source->count() + lesson->count() == 0) throw CLI::RequiredError("--source or --lesson");
     run = [&o] { return screenshot(o); };
@@ -542,7 +542,8 @@ int open_window(const WindowOptions& options) {
 }
 
 const BenchWindow* bench_window() {
-  static const BenchWindow parts{measure_thumbnails, measure_captures, open_attention_window, measure_embedding_frames, measure_window};
+  static const BenchWindow parts{measure_thumbnails, measure_captures, open_attention_window, measure_embedding_frames,
+                                 measure_window};
   return &parts;
 }
 

@@ -50,7 +50,7 @@ class Levels : public testing::Test {
     return name ? ImVec2{name->x, name->y + down} : ImVec2{};
   }
 
-  const Snapshot& snapshot() const { return *scope.newest.snapshot; }
+  const Snapshot& snapshot() const { return *scope.a.newest.snapshot; }
   const Matrix& map(int layer, int head) const {
     return snapshot().encoder[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
   }
@@ -182,7 +182,7 @@ TEST_F(ModelLevel, SortsByTheAttentionToTheSelectedPiece) {
   view.pinned_col.reset();
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("by attention to it"));
-  EXPECT_FALSE(selected_token({}, {scope.newest, scope.complete}));
+  EXPECT_FALSE(selected_token({}, {scope.a.newest, scope.a.complete}));
 }
 
 TEST_F(ModelLevel, ArrowsGoThroughTheListInItsOrder) {
@@ -400,7 +400,7 @@ TEST_F(Levels, WhatMakesNoSenseIsRefusedWithItsReason) {
   view.mix = HeadMix::rollout;
   ui.frames(2, draw);
   EXPECT_EQ(view.map.choice.mix, HeadMix::one);
-  const Snapshot& whole = *scope.complete.snapshot;
+  const Snapshot& whole = *scope.a.complete.snapshot;
   EXPECT_NE(std::string(refusal(HeadMix::rollout, view.choice(), whole)).find("cross-attention"), std::string::npos);
   EXPECT_TRUE(refusal(HeadMix::difference, view.choice(), whole));
   EXPECT_TRUE(refusal(HeadMix::together_mean, view.choice(), whole));

@@ -100,7 +100,7 @@ class ChaptersPanel : public testing::Test {
   template <typename Answer>
   void answer(Answer made) {
     auto result = std::make_shared<StudyResult>();
-    result->run = scope.run.run;
+    result->run = scope.a.run.run;
     result->step = 20;
     result->answer = std::move(made);
     receive(scope, StudyEnded{scope.studies, result});
@@ -187,7 +187,7 @@ TEST_F(ChaptersPanel, GradientsAreAskedForOnceAndDrawn) {
     return asked && std::holds_alternative<GradientQuestion>(asked->question);
   }));
   EXPECT_EQ(scope.studies, 1U);
-  answer(gradient_result(*scope.complete.snapshot, true));
+  answer(gradient_result(*scope.a.complete.snapshot, true));
   EXPECT_EQ(scope.studies, 1U) << "once";
   EXPECT_TRUE(ui.drew("Gradient by layer"));
   ASSERT_EQ(view.gradients.lines.size(), 3U);
@@ -199,10 +199,10 @@ TEST_F(ChaptersPanel, GradientsAreAskedForOnceAndDrawn) {
   ui.key(Key::left, draw);
   EXPECT_EQ(scope.studies, 2U) << "of the piece before";
   keep_gradients(view.gradients);
-  answer(gradient_result(*scope.complete.snapshot, false));
+  answer(gradient_result(*scope.a.complete.snapshot, false));
   EXPECT_EQ(view.gradients.lines.size(), 4U);
   EXPECT_FALSE(ui.drew("Gradient by layer"));
-  GradientResult empty = gradient_result(*scope.complete.snapshot, false);
+  GradientResult empty = gradient_result(*scope.a.complete.snapshot, false);
   empty.problem = "The model generated no output for this sentence.";
   answer(empty);
   EXPECT_TRUE(ui.drew("The model generated no output for this sentence."));
@@ -236,7 +236,7 @@ TEST_F(ChaptersPanel, CostIsDrawnWithItsTable) {
   answer(CostResult());
 }
 
-TEST_F(ChaptersPanel, LengthsOfOtherRunsStayBesideTheNewest) {
+TEST_F(ChaptersPanel, LengthsOfRunViewsStayBesideTheNewest) {
   receive_model(ModelConfig());
   show(OriginsMode::lengths);
   ASSERT_EQ(scope.studies, 1U);
@@ -250,7 +250,7 @@ TEST_F(ChaptersPanel, LengthsOfOtherRunsStayBesideTheNewest) {
   EXPECT_EQ(view.lengths.exact.back().y, (std::vector<double>{100, 25}));
   answer(inspection);
   EXPECT_EQ(view.lengths.inspections.size(), 1U) << "the same run anew";
-  ++scope.run.run;
+  ++scope.a.run.run;
   inspection.model = "Transformer, rope";
   answer(inspection);
   EXPECT_EQ(view.lengths.inspections.size(), 2U);
@@ -309,10 +309,10 @@ TEST_F(ChaptersPanel, WhereTheLastStateAloneCountsPiecesAreColouredByGradient) {
   ui.frames(3, draw);
   EXPECT_EQ(scope.studies, 2U) << "then how far the label's loss reaches";
   GradientResult inspection;
-  inspection.question.text = scope.complete.snapshot->source_text;
+  inspection.question.text = scope.a.complete.snapshot->source_text;
   inspection.written = {"praise"};
   inspection.model = "LSTM, last pooling";
-  inspection.plain.encoder.tokens = texts_of(scope.complete.snapshot->source);
+  inspection.plain.encoder.tokens = texts_of(scope.a.complete.snapshot->source);
   inspection.plain.encoder.norms = counted(2, static_cast<int>(inspection.plain.encoder.tokens.size()), 0.1F, 0.1F);
   answer(inspection);
   EXPECT_FALSE(ui.drew("Computing the gradients"));
@@ -389,7 +389,7 @@ TEST_F(ChaptersPanel, ShuffledWordsStandBesideTheSentence) {
 
 TEST_F(ChaptersPanel, HostileNumbersAreDrawn) {
   receive_model(recurrent_model("bahdanau"));
-  auto broken = std::make_shared<Snapshot>(*scope.complete.snapshot);
+  auto broken = std::make_shared<Snapshot>(*scope.a.complete.snapshot);
   auto inspection = std::make_shared<RecurrentStates>(*broken->recurrent);
   for (float& value : inspection->h.values) value = NAN;
   broken->recurrent = inspection;

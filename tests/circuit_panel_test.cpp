@@ -48,7 +48,7 @@ class CircuitPanel : public testing::Test {
 
   template <typename Answer>
   void end(Answer answer) {
-    const auto result = std::make_shared<const StudyResult>(StudyResult{scope.run.run, 20, std::move(answer)});
+    const auto result = std::make_shared<const StudyResult>(StudyResult{scope.a.run.run, 20, std::move(answer)});
     receive(scope, {StudyEnded{studies().back().study, result}}, nullptr);
     ui.frames(3, draw);
   }

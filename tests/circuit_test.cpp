@@ -74,7 +74,7 @@ Change put(ValueSite site, std::vector<int> positions, std::vector<int> heads = 
 
 // ---- what a change does
 
-TEST(ContrastRuns, EverythingPutInIsTheOtherRun) {
+TEST(ContrastRuns, EverythingPutInIsTheRunView) {
   for (const char* architecture : {"encoder-decoder", "decoder-only"}) {
     const Model model = wild_model(small(architecture));
     const ContrastRuns runs(*model, tokenizer(), cat_or_dog);

@@ -34,13 +34,13 @@ class ComparingTest : public testing::Test {
     set_field(other.config, "model.positions", positions);
     return other;
   }
-  std::shared_ptr<Snapshot> other_snapshot() const {
+  std::shared_ptr<Snapshot> snapshot_b() const {
     auto inspection = animal_snapshot(scope.asked.request);
     inspection->run = 2;
     return inspection;
   }
   void begin_comparing(RunOpened other) {
-    receive(scope, {OfOther{std::move(other)}}, nullptr, other_snapshot());
+    receive(scope, {OfRunB{std::move(other)}}, nullptr, snapshot_b());
     ui.frames(3, draw);
   }
   void show_workspace_named(std::string_view name) {
@@ -71,7 +71,7 @@ TEST_F(ComparingTest, ItBeginsWhereBothCanBeSeen) {
   show_workspace_named("glance");
   begin_comparing(other_run());
   EXPECT_EQ(scope.layout.workspace->name, "attention");
-  EXPECT_EQ(scope.comparing.side, RunSide::difference);
+  EXPECT_EQ(scope.comparing.side, DisplayedSide::difference);
 }
 
 TEST_F(ComparingTest, EveryWorkspaceShowsASideOrSaysWhyNot) {
@@ -81,16 +81,16 @@ TEST_F(ComparingTest, EveryWorkspaceShowsASideOrSaysWhyNot) {
     EXPECT_EQ(ui.drew("In this workspace, choose A or B above"), find_difference_view(workspace.name) == nullptr)
         << workspace.name;
   }
-  show_side(scope, RunSide::b);
+  show_side(scope, DisplayedSide::b);
   EXPECT_EQ(shown_maps(scope).newest.snapshot->run, 2U);
-  EXPECT_EQ(shown_run(scope).run, 2U);
-  show_side(scope, RunSide::a);
-  EXPECT_EQ(shown_run(scope).run, 1U);
+  EXPECT_EQ(shown_run(scope).run.run, 2U);
+  show_side(scope, DisplayedSide::a);
+  EXPECT_EQ(shown_run(scope).run.run, 1U);
 }
 
 TEST_F(ComparingTest, WhereTheOutputsPartIsSaid) {
   begin_comparing(other_run());
-  auto inspection = other_snapshot();
+  auto inspection = snapshot_b();
   Candidate elle{.token = {.id = 99, .text = "▁elle"}, .probability = 0.75F};
   inspection->decoding[2].candidates.insert(inspection->decoding[2].candidates.begin(), elle);
   inspection->decoding[2].chosen = 0;
@@ -111,7 +111,7 @@ TEST_F(ComparingTest, TablesOfPositionsOfOneKindAreSubtracted) {
 TEST_F(ComparingTest, CurvesOfBothAndTheirDifferenceAreDrawnAndCopied) {
   begin_comparing(other_run());
   EXPECT_TRUE(ui.drew("Loss, A"));
-  EXPECT_THAT(curves_csv(scope.curves, {}, &scope.other->curves), testing::HasSubstr("train_loss,train_loss_b"));
+  EXPECT_THAT(curves_csv(scope.a.curves, {}, &scope.b->curves), testing::HasSubstr("train_loss,train_loss_b"));
 }
 
 TEST_F(ComparingTest, TheNumbersTakenAwayAreTheDifference) {
@@ -122,7 +122,7 @@ TEST_F(ComparingTest, TheNumbersTakenAwayAreTheDifference) {
 
 TEST_F(ComparingTest, OneThatIsBehindIsSaidToCatchUp) {
   begin_comparing(other_run());
-  receive(scope, {OfOther{Status{Activity::paused, 5, "CPU"}}}, nullptr);
+  receive(scope, {OfRunB{Status{Activity::paused, 5, "CPU"}}}, nullptr);
   EXPECT_EQ(comparison_note(scope), "B is 15 steps behind; Train will bring it level first.");
 }
 
@@ -140,7 +140,7 @@ TEST_F(ComparingTest, AClassicPairBeginsBothAnewAndTrains) {
   ASSERT_EQ(posted<Compare>(scope).size(), 1U);
   const Compare wanted = posted<Compare>(scope).front();
   EXPECT_EQ(wanted.anew->model.positions, "sinusoidal");
-  EXPECT_EQ(std::get<Config>(wanted.other).model.positions, "none");
+  EXPECT_EQ(std::get<Config>(wanted.with).model.positions, "none");
   EXPECT_EQ(posted<Train>(scope).size(), 1U);
   EXPECT_EQ(scope.layout.sentence, classic_pair("positions").sentence) << "one of its corpus";
 }
@@ -171,25 +171,25 @@ TEST_F(ComparingTest, ASavedRunIsChosenInTheBrowser) {
   ASSERT_TRUE(ui.click_text("A saved run", draw));
   EXPECT_EQ(scope.purpose, Purpose::compare_run);
   compare_with_run(scope, "/runs/other");
-  EXPECT_EQ(std::get<std::string>(posted<Compare>(scope).front().other), "/runs/other");
+  EXPECT_EQ(std::get<std::string>(posted<Compare>(scope).front().with), "/runs/other");
 }
 
 TEST_F(ComparingTest, EitherSideStaysAlone) {
   begin_comparing(other_run());
   ASSERT_TRUE(ui.click_text("Keep B", draw));
   ASSERT_EQ(posted<EndComparison>(scope).size(), 1U);
-  EXPECT_TRUE(posted<EndComparison>(scope).front().other_stays);
-  receive(scope, {ComparisonEnded{.other_stays = true}}, nullptr);
+  EXPECT_EQ(posted<EndComparison>(scope).front().stays, RunSide::b);
+  receive(scope, {ComparisonEnded{.stays = RunSide::b}}, nullptr);
   ui.frames(3, draw);
-  EXPECT_EQ(scope.run.run, 2U);
-  EXPECT_EQ(scope.run.config.model.positions, "alibi");
+  EXPECT_EQ(scope.a.run.run, 2U);
+  EXPECT_EQ(scope.a.run.config.model.positions, "alibi");
   EXPECT_EQ(shown_maps(scope).newest.snapshot->run, 2U);
   EXPECT_FALSE(ui.drew("Keep A"));
 }
 
 TEST_F(ComparingTest, AnotherSentenceWithOtherPiecesSaysWhyThereIsNoDifference) {
   begin_comparing(other_run());
-  auto inspection = other_snapshot();
+  auto inspection = snapshot_b();
   inspection->source.pop_back();
   for (std::vector<Matrix>& layer : inspection->encoder)
     for (Matrix& map : layer) map = Matrix(map.rows - 1, map.cols - 1);

@@ -45,7 +45,7 @@ class DecodingPanel : public testing::Test {
     ui.click(*at, draw);
   }
 
-  const Decodings& decodings() const { return *scope.complete.snapshot->decodings; }
+  const Decodings& decodings() const { return *scope.a.complete.snapshot->decodings; }
 
   AppState scope;
   DecodingView& decoding = scope.views.of<DecodingView>();

@@ -90,7 +90,7 @@ class DecodingSteps : public testing::Test {
     scope.commands.clear();
   }
 
-  const Snapshot& snapshot() const { return *scope.complete.snapshot; }
+  const Snapshot& snapshot() const { return *scope.a.complete.snapshot; }
   DecodingView& view() { return decoding; }
 
   // The newest one posted; a default one when there is none.

@@ -132,9 +132,9 @@ TEST_F(EmbeddingsPanel, AtARecordedStepTheEmbeddingsOfThatStepAreAsked) {
   show(fixture_embeddings());
   auto past = fixture_snapshot({}, 0);
   past->step = 400;
-  scope.timeline.past = {past, 99};
+  scope.a.past = {past, 99};
   EXPECT_EQ(wanted_probe(scope).embeddings->step, 400);
-  scope.timeline.past = {};
+  scope.a.past = {};
   EXPECT_EQ(wanted_probe(scope).embeddings->step, -1);
 }
 

@@ -58,7 +58,7 @@ class ExportTest : public testing::Test {
   }
 
   std::string csv_of_head() const {
-    const Snapshot& snapshot = *scope.newest.snapshot;
+    const Snapshot& snapshot = *scope.a.newest.snapshot;
     const std::vector<std::string> labels = texts_of(snapshot.source);
     return matrix_csv(snapshot.encoder[1][2], labels, labels);
   }
@@ -81,7 +81,7 @@ TEST_F(ExportTest, NumbersHaveTheirQueriesAsRowsAndTheirKeysAsColumns) {
   for (const AttentionPart part : {AttentionPart::decoder, AttentionPart::cross}) {
     select(attention, {part, 0, 1});
     ui.frames(3, draw);
-    const Snapshot& snapshot = *scope.newest.snapshot;
+    const Snapshot& snapshot = *scope.a.newest.snapshot;
     const bool cross = part == AttentionPart::cross;
     const std::string expected =
         matrix_csv(maps_of(snapshot, part)[0][1], texts_of(cross ? snapshot.target_out : snapshot.target_in),
@@ -100,14 +100,14 @@ TEST_F(ExportTest, NumbersOfSeveralHeadsAreThoseShown) {
   attention.mix = HeadMix::layer_mean;
   ui.frames(3, draw);
   save_as("Numbers as CSV", "mean.csv");
-  Matrix mean = scope.newest.snapshot->encoder[1][0];
+  Matrix mean = scope.a.newest.snapshot->encoder[1][0];
   for (std::size_t i = 0; i < mean.values.size(); ++i) {
     float sum = 0;
-    for (const Matrix& head : scope.newest.snapshot->encoder[1]) sum += head.values[i];
-    mean.values[i] = sum / static_cast<float>(scope.newest.snapshot->encoder[1].size());
+    for (const Matrix& head : scope.a.newest.snapshot->encoder[1]) sum += head.values[i];
+    mean.values[i] = sum / static_cast<float>(scope.a.newest.snapshot->encoder[1].size());
   }
   ASSERT_EQ(posted<WriteFile>(scope).size(), 1U);
-  const std::vector<std::string> labels = texts_of(scope.newest.snapshot->source);
+  const std::vector<std::string> labels = texts_of(scope.a.newest.snapshot->source);
   EXPECT_EQ(posted<WriteFile>(scope)[0].bytes, matrix_csv(mean, labels, labels));
 
   choose(scope, Purpose::save_json);
@@ -216,7 +216,7 @@ TEST_F(ExportTest, NothingLiesOverAPicture) {
 TEST_F(ExportTest, APictureOfTheWorkspaceSaysWhatItIsOf) {
   save_as("Picture as PNG", "mine.png");
   ASSERT_TRUE(next_picture(scope));
-  const std::string step = fmt::format("step{}", scope.complete.snapshot->step);
+  const std::string step = fmt::format("step{}", scope.a.complete.snapshot->step);
   ui.frame(draw);
   EXPECT_TRUE(ui.drew(step)) << ui.drawn_text();
   deliver(scope, {.path = "/data/mine.png"}, "pixels");
@@ -244,7 +244,7 @@ TEST_F(ExportTest, AFilmHasAPictureOfEveryFrame) {
   }
   EXPECT_THAT(steps, testing::ElementsAre(0, 100, 200, 300, 400));
   EXPECT_FALSE(scope.exports.film);
-  EXPECT_FALSE(scope.timeline.past.snapshot);
+  EXPECT_FALSE(scope.a.past.snapshot);
   ASSERT_EQ(scope.toasts.size(), 1U);
   EXPECT_EQ(scope.toasts[0].message.text, "Saved 5 pictures in /data/film");
 }

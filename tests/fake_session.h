@@ -84,7 +84,7 @@ class FakeEngine : public Engine {
   explicit FakeEngine(std::shared_ptr<Script> script) : script_(std::move(script)) {}
   ~FakeEngine() override { script_->note("destroyed"); }
 
-  std::unique_ptr<Engine> beside() const override { return std::make_unique<FakeEngine>(script_->other); }
+  std::unique_ptr<Engine> for_comparison() const override { return std::make_unique<FakeEngine>(script_->other); }
 
   RunOpened open_model(const std::string& path) override {
     script_->on_open();
@@ -223,8 +223,8 @@ class SessionTest : public testing::Test {
       if (const auto* status = std::get_if<Status>(&event)) last_status = *status;
       seen.push_back(std::move(event));
     }
-    snapshot = news.snapshot;
-    other_snapshot = news.other;
+    snapshot = news.snapshot_a;
+    snapshot_b = news.snapshot_b;
   }
 
   template <typename Condition>
@@ -268,7 +268,7 @@ class SessionTest : public testing::Test {
   std::vector<Event> seen;
   Status last_status;
   std::shared_ptr<const Snapshot> snapshot;
-  std::shared_ptr<const Snapshot> other_snapshot;
+  std::shared_ptr<const Snapshot> snapshot_b;
   std::unique_ptr<Session> session;
 };
 

@@ -168,7 +168,7 @@ TEST_F(Flow, EveryArchitectureHasItsPictureAndAllOfItsBoxesCanBeChosen) {
 }
 
 TEST_F(Flow, WhatIsWrongIsSaidInASentence) {
-  auto snapshot = std::make_shared<Snapshot>(*scope.complete.snapshot);
+  auto snapshot = std::make_shared<Snapshot>(*scope.a.complete.snapshot);
   auto flow = std::make_shared<DataFlow>(*snapshot->data_flow);
   flow->problem = "This layer is switched off.";
   snapshot->data_flow = flow;
@@ -506,7 +506,7 @@ TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
   EXPECT_TRUE(ui.drew("Measuring every tensor"));
   const auto asked = std::get<TensorsQuestion>(studies().back().question);
   EXPECT_EQ(asked.text, base->source_text);
-  const auto result = std::make_shared<const StudyResult>(StudyResult{scope.run.run, 300, fixture_tensors(asked)});
+  const auto result = std::make_shared<const StudyResult>(StudyResult{scope.a.run.run, 300, fixture_tensors(asked)});
   receive(scope, {StudyEnded{studies().back().study, result}}, nullptr);
   ui.frames(3, draw);
   EXPECT_EQ(studies().size(), 1U);
@@ -539,8 +539,8 @@ TEST_F(Flow, TensorsAreFoundByAPartOfTheirNames) {
   inspection.parameters.push_back(inspection.parameters.front());
   inspection.parameters.back().name = "encoder.layers.1.LINEAR1.weight";
   view.spread.asked = inspection.question;
-  view.spread.asked_run = scope.run.run;
-  take_tensors(view.spread, inspection, scope.run.run, 300);
+  view.spread.asked_run = scope.a.run.run;
+  take_tensors(view.spread, inspection, scope.a.run.run, 300);
   ui.frames(3, draw);
   ASSERT_TRUE(ui.click_text("filter by name", draw));
   ui.type("linear", draw);
@@ -582,12 +582,12 @@ TEST_F(Flow, TensorsGivenUpCanBeAskedForAgainAndAnotherRunsAreNotShown) {
     const auto asked = std::get<TensorsQuestion>(last().question);
     return std::make_shared<const StudyResult>(StudyResult{run, 300, fixture_tensors(asked)});
   };
-  receive(scope, {StudyEnded{last().study, result(scope.run.run)}}, nullptr);
+  receive(scope, {StudyEnded{last().study, result(scope.a.run.run)}}, nullptr);
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("embedding.weight"));
 
   RunOpened other = fixture_run(20);
-  other.run = scope.run.run + 1;
+  other.run = scope.a.run.run + 1;
   receive(scope, {other, Status{Activity::paused, 20, "CPU"}}, nullptr);
   auto snapshot = std::make_shared<Snapshot>(*base);
   snapshot->run = other.run;

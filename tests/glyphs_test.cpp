@@ -36,6 +36,16 @@ TEST(Glyphs, NoCharacterIsClaimedThatIsNotLoaded) {
   EXPECT_EQ(signs.new_in(scope), (Found{U'ɐ', U'ʒ', U'₹', U'ℝ', U'⅓', U'①', U'ℵ', U'㎏'}));
 }
 
+TEST(Glyphs, TheWordsOfAChosenLanguageAreFoundAndItsNameWhereAMenuIsOpen) {
+  AppState scope;
+  Glyphs signs;
+  EXPECT_EQ(signs.new_in(scope), Found{});
+  EXPECT_EQ(signs.new_in(scope, true), (Found{U'简', U'体', U'中', U'文'}));
+  scope.facts.lessons.emplace_back().title.in(Language::chinese) = "词";
+  scope.layout.language = Language::chinese;
+  EXPECT_EQ(signs.new_in(scope), Found{U'词'});
+}
+
 TEST(Glyphs, JoinedFormsOfArabicAreFoundToo) {
   AppState scope;
   Glyphs signs;

@@ -57,7 +57,7 @@ class LessonsOnTheShippedRun : public testing::Test {
       ui.frame(draw);
       post_commands(scope, *session);
       Session::News news = session->poll();
-      receive(scope, std::move(news.events), std::move(news.snapshot), std::move(news.other));
+      receive(scope, std::move(news.events), std::move(news.snapshot_a), std::move(news.snapshot_b));
       post_commands(scope, *session);
       quiet = is_answered() ? quiet + 1 : 0;
       if (quiet == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -66,11 +66,11 @@ class LessonsOnTheShippedRun : public testing::Test {
   }
 
   bool is_answered() const {
-    const Snapshot* inspection = scope.complete.snapshot.get();
-    const Activity activity = scope.status.activity;
-    return has_run(scope) && !scope.run.corpus_follows && inspection && inspection->request == scope.asked.request &&
+    const Snapshot* inspection = scope.a.complete.snapshot.get();
+    const Activity activity = scope.a.status.activity;
+    return has_run(scope) && !scope.a.run.corpus_follows && inspection && inspection->request == scope.asked.request &&
            !scope.study && activity != Activity::training && activity != Activity::preparing &&
-           inspection->step == scope.status.step && (!scope.asked.decoding || inspection->decodings) &&
+           inspection->step == scope.a.status.step && (!scope.asked.decoding || inspection->decodings) &&
            scope.lessons.run_wanted == 0;
   }
 
@@ -194,22 +194,22 @@ TEST_F(LessonsOnTheShippedRun, EveryCheckTellsTheRightPredictionFromAWrongOne) {
 
 // A check says what there is to be said, and no more.
 TEST_F(LessonsOnTheShippedRun, ArePlayedOnAModelThatHasLearnedNothing) {
-  Config config = scope.run.config;  // whose corpus and tokenizer stay
+  Config config = scope.a.run.config;  // whose corpus and tokenizer stay
   config.model.d_model = config.model.d_ff = 16;
   config.model.num_heads = 2;
   config.model.num_encoder_layers = config.model.num_decoder_layers = 2;
-  const std::uint64_t before = scope.run.run;
+  const std::uint64_t before = scope.a.run.run;
   session->post(Reset{config});
-  while (scope.run.run == before) until_answered();
+  while (scope.a.run.run == before) until_answered();
   scope.facts.shipped_run = (kept / "fresh").string();
   session->post(SaveRun{scope.facts.shipped_run});
   session->post(OpenRun{scope.facts.shipped_run});
-  while (scope.run.folder != scope.facts.shipped_run) until_answered();
+  while (scope.a.run.folder != scope.facts.shipped_run) until_answered();
   for (std::size_t i = 0; i < scope.facts.lessons.size(); ++i) {
     begin_lesson(scope, i);
     until_answered();
     SCOPED_TRACE(lesson().name);
-    EXPECT_EQ(scope.status.step, 0);
+    EXPECT_EQ(scope.a.status.step, 0);
     show_part(scope, LessonPart::touch);
     try_all_steps();
     for (int part = 0; part < lesson_parts; ++part) {
@@ -232,11 +232,11 @@ TEST_F(LessonsOnTheShippedRun, TheReadersStateIsGivenBack) {
   const Layout layout = scope.layout;
   const Interventions interventions = scope.views.of<AttentionView>().interventions;
   const std::size_t undo_steps = scope.undo.past.size();
-  const std::string output = scope.complete.snapshot->output_text;
+  const std::string output = scope.a.complete.snapshot->output_text;
   for (std::size_t i = 0; i < scope.facts.lessons.size(); ++i) {
     begin_lesson(scope, i);
     until_answered();
-    EXPECT_TRUE(scope.complete.snapshot->interventions.empty());
+    EXPECT_TRUE(scope.a.complete.snapshot->interventions.empty());
     show_part(scope, LessonPart::touch);
     do_all_steps();
   }
@@ -246,7 +246,7 @@ TEST_F(LessonsOnTheShippedRun, TheReadersStateIsGivenBack) {
   EXPECT_EQ(scope.layout, layout);
   EXPECT_EQ(scope.views.of<AttentionView>().interventions, interventions);
   EXPECT_EQ(scope.undo.past.size(), undo_steps);
-  EXPECT_EQ(scope.complete.snapshot->output_text, output);
+  EXPECT_EQ(scope.a.complete.snapshot->output_text, output);
 }
 
 // Without training, the next lesson does not continue the run of the last one.
@@ -255,25 +255,25 @@ TEST_F(LessonsOnTheShippedRun, EachThatTrainsHasARunOfItsOwn) {
     if (!scope.facts.lessons[i].run) continue;
     begin_lesson(scope, i);
     until_answered();
-    EXPECT_EQ(scope.run.config.corpus.source, lesson().run->corpus.source) << lesson().name;
+    EXPECT_EQ(scope.a.run.config.corpus.source, lesson().run->corpus.source) << lesson().name;
   }
 }
 
 TEST_F(LessonsOnTheShippedRun, ARunOfTheReadersOwnIsBroughtBack) {
-  const std::uint64_t shipped = scope.run.run;
+  const std::uint64_t shipped = scope.a.run.run;
   session->post(Step{});
   const auto end = std::chrono::steady_clock::now() + patience;
-  while (scope.status.step == scope.run.step && std::chrono::steady_clock::now() < end) until_answered();
-  const std::int64_t step = scope.status.step;
-  ASSERT_GT(step, scope.run.step);
+  while (scope.a.status.step == scope.a.run.step && std::chrono::steady_clock::now() < end) until_answered();
+  const std::int64_t step = scope.a.status.step;
+  ASSERT_GT(step, scope.a.run.step);
   begin_lesson(scope, 0);
   until_answered();
-  EXPECT_NE(scope.run.run, shipped);
-  EXPECT_LT(scope.status.step, step) << "the run as it ships";
+  EXPECT_NE(scope.a.run.run, shipped);
+  EXPECT_LT(scope.a.status.step, step) << "the run as it ships";
   leave_lesson(scope);
   until_answered();
   EXPECT_FALSE(scope.lessons.reader);
-  EXPECT_EQ(scope.status.step, step);
+  EXPECT_EQ(scope.a.status.step, step);
 }
 
 }  // namespace

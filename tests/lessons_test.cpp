@@ -111,13 +111,13 @@ TEST(LessonText, AMistakeIsNamedWithItsLine) {
       {"en: Is {kernel-width @ start}", "en: Is {}", "x.lesson:13: a measure is missing"},
       {"kind: choose", "kind: guess",
        "x.lesson:18: there is no kind \"guess\", allowed: choose, mark, number, order, curve"},
-      {"kind: choose", "kind: curve", "x.lesson:1: the curve's vertical axis has no fr"},
+      {"kind: choose", "kind: curve", "x.lesson:1: the curve's vertical axis has no text"},
       {"kind: choose", "kind: mark", "x.lesson:1: [prediction] has no \"value\" to compare with"},
       {"@ start < 1", "@ start ~ 1",
        "x.lesson:23: a condition must be \"MEASURE = VALUE\", with one of = != < > <= >= has between spaces"},
       {"@ start < 1", "@ begin < 1",
        "x.lesson:1: \"kernel-width\" is asked for at \"begin\", but there is no step of that name"},
-      {"title.fr: Un exemple\n", "", "x.lesson:1: the title has no fr"},
+      {"title.en: An example\ntitle.fr: Un exemple\n", "", "x.lesson:1: the title has no text"},
       {"[why]", "[reason]", "x.lesson:1: the section [why] is missing"},
       {"fr: Parce que.", "en: Again.", "x.lesson:41: a second \"en\""},
       {"source: Watson 1964", "source: \xff", "x.lesson:43: the line contains bytes that are not UTF-8 text"},
@@ -438,7 +438,7 @@ TEST_F(LessonWindow, TrainsARunOfItsOwnAndBringsTheReadersBack) {
   settle();
   restart_lesson(scope);
   EXPECT_EQ(scope.lessons.run_wanted, 0U) << "it has learned nothing: it is still the one to begin with";
-  scope.status.step = 5;
+  scope.a.status.step = 5;
   restart_lesson(scope);
   EXPECT_EQ(scope.lessons.run_wanted, 2U) << "it has learned: another is wanted";
   scope.lessons.run_wanted = 0;
@@ -465,7 +465,7 @@ TEST_F(LessonWindow, AStepChangesASettingAndTrains) {
   EXPECT_EQ(std::get<Reset>(*reset).config.model.d_model, 32);
   EXPECT_TRUE(std::holds_alternative<Train>(scope.commands.back()));
   lesson.steps[0].settings = {{.kind = Setting::Kind::train, .text = "all", .place = {}, .numbers = {}}};
-  scope.status.step = scope.run.config.training.steps;
+  scope.a.status.step = scope.a.run.config.training.steps;
   scope.commands.clear();
   do_step(scope, 0);
   EXPECT_THAT(scope.commands, IsEmpty()) << "it is trained already";

@@ -156,7 +156,7 @@ class Monkey {
 
   void hear() {
     Session::News news = session->poll();
-    receive(scope, std::move(news.events), std::move(news.snapshot), std::move(news.other));
+    receive(scope, std::move(news.events), std::move(news.snapshot_a), std::move(news.snapshot_b));
     post();
   }
 
@@ -224,7 +224,7 @@ class Monkey {
   // Undo and redo restore the state. Runs are left out, because they open and close asynchronously.
   std::string complaint_about_undo() {
     const UndoHistory& history = scope.undo;
-    if (!can_undo(scope) || history.past.back().run != scope.run.run || !history.present) return "";
+    if (!can_undo(scope) || history.past.back().run != scope.a.run.run || !history.present) return "";
     const Chosen before = *history.present;
     undo(scope);
     redo(scope);
@@ -248,7 +248,7 @@ class Monkey {
     const std::uint64_t request = scope.asked.request;
     post();
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-    const auto answered = [&] { return scope.newest.snapshot && scope.newest.snapshot->request >= request; };
+    const auto answered = [&] { return scope.a.newest.snapshot && scope.a.newest.snapshot->request >= request; };
     while (!answered() && std::chrono::steady_clock::now() < end) {
       hear();
       std::this_thread::sleep_for(std::chrono::milliseconds(2));

@@ -68,7 +68,7 @@ class OverridesTest : public testing::Test {
     }
   }
 
-  std::vector<Override> list() const { return listed(overrides_of(scope), scope.newest.snapshot.get()); }
+  std::vector<Override> list() const { return listed(overrides_of(scope), scope.a.newest.snapshot.get()); }
 
   // The fonts of tests have "?" in the place of signs beyond Latin.
   static std::string drawn(std::string text) {
@@ -138,7 +138,7 @@ TEST_F(OverridesTest, OneButtonTakesAllBackAndThePlainModelIsAsked) {
   EXPECT_FALSE(ui.drew("Back to the unmodified model"));
   EXPECT_TRUE(scope.asked.interventions.empty());
   EXPECT_EQ(scope.asked.prefix, "");
-  EXPECT_FALSE(scope.timeline.past.snapshot);
+  EXPECT_FALSE(scope.a.past.snapshot);
 }
 
 TEST_F(OverridesTest, NothingMovesWhereOneHasRoomInTheLineOfTabs) {

@@ -119,7 +119,7 @@ TEST_F(PaletteWindow, ADialogThatItOpensStaysOpen) {
 }
 
 TEST_F(PaletteWindow, WhatDoesNotApplyIsNotDone) {
-  scope.status.activity = Activity::idle;
+  scope.a.status.activity = Activity::idle;
   open();
   ui.type("redo", draw);
   ui.key(Key::enter, draw);

@@ -84,7 +84,7 @@ TEST_F(Panels, PicturesAreSentToTheGpuOnlyWhenTheSnapshotChanges) {
 
 TEST_F(Panels, ThumbnailsShowTheirHeadsWeights) {
   show(small);
-  const Matrix& map = scope.newest.snapshot->encoder[0][1];
+  const Matrix& map = scope.a.newest.snapshot->encoder[0][1];
   bool found = false;
   for (const auto& [key, picture] : ui.textures.pictures) {
     if (picture.width != map.cols || picture.height != map.rows) continue;
@@ -147,7 +147,7 @@ TEST_F(Panels, AClickOnARowKeepsItsListOfWeights) {
 TEST_F(Panels, ThePronounsRowAndHeadAreShownFirst) {
   receive(scope, {}, animal_snapshot());
   ui.frames(3, draw);
-  const Snapshot& snapshot = *scope.newest.snapshot;
+  const Snapshot& snapshot = *scope.a.newest.snapshot;
   const int it = telling_row(snapshot.source);
   EXPECT_EQ(snapshot.source[static_cast<std::size_t>(it)].text, "▁it");
   EXPECT_EQ(attention.part, AttentionPart::encoder);
@@ -219,8 +219,8 @@ TEST_F(Panels, TheLastTranslationStaysWhileTheNextIsDecoded) {
   partial->decoding.clear();
   receive(scope, {}, partial);
   ui.frames(2, draw);
-  EXPECT_EQ(scope.newest.snapshot, partial);
-  EXPECT_EQ(scope.complete.snapshot->source.size(), 3U);
+  EXPECT_EQ(scope.a.newest.snapshot, partial);
+  EXPECT_EQ(scope.a.complete.snapshot->source.size(), 3U);
   EXPECT_TRUE(ui.drew("Cross, layer 2, head 1"));
   scope.layout.workspace = find_workspace("decoding");
   ui.frames(2, draw);
@@ -439,7 +439,7 @@ TEST_F(Decoding, KeysGoForwardsAndBack) {
 TEST_F(Decoding, ShowsTheCandidatesOfTheStep) {
   decoding.time_step = 1;
   ui.frames(2, draw);
-  const DecodingStep& step = scope.complete.snapshot->decoding[1];
+  const DecodingStep& step = scope.a.complete.snapshot->decoding[1];
   EXPECT_TRUE(ui.drew("mot3"));
   EXPECT_TRUE(ui.drew(std::to_string(step.candidates[0].probability).substr(0, 4)));
 }

@@ -58,11 +58,11 @@ struct Listener {
     } else if (const auto* unpinned = std::get_if<SentenceUnpinned>(&event)) {
       run.frames.erase(unpinned->text);
       other.frames.erase(unpinned->text);
-    } else if (const auto* of_other = std::get_if<OfOther>(&event)) {
+    } else if (const auto* of_b = std::get_if<OfRunB>(&event)) {
       comparing = true;
-      std::visit([this](const auto& what) { other.hear(what); }, of_other->what);
+      std::visit([this](const auto& what) { other.hear(what); }, of_b->what);
     } else if (const auto* ended = std::get_if<ComparisonEnded>(&event)) {
-      if (ended->other_stays) run = other;
+      if (ended->stays == RunSide::b) run = other;
       comparing = false;
     } else {
       std::visit(
@@ -90,8 +90,8 @@ RunOpened named(const std::string& name) {
   return opened;
 }
 
-Event of_other(auto what) {
-  OfOther event;
+Event of_b(auto what) {
+  OfRunB event;
   event.what = std::move(what);
   return event;
 }
@@ -114,19 +114,19 @@ class Story {
         return FrameRecorded{frame()};
       case 4:
         if (!comparing_) return begin_comparison();
-        return of_other(FrameRecorded{frame()});
+        return of_b(FrameRecorded{frame()});
       case 5:
         if (!comparing_) return begin_comparison();
-        return of_other(status());
+        return of_b(status());
       case 6:
         if (!comparing_) return point();
         comparing_ = random_() % 3 != 0;
-        return comparing_ ? of_other(point()) : Event(ComparisonEnded{random_() % 2 == 0});
+        return comparing_ ? of_b(point()) : Event(ComparisonEnded{random_() % 2 == 0 ? RunSide::a : RunSide::b});
       case 7:
         if (random_() % 2 == 0) return CorpusRead{.examples = {{"of " + std::to_string(++step_), ""}}, .warnings = {}};
         return Message{Severity::info, "of the moment"};
       default:
-        return comparing_ && random_() % 2 == 0 ? of_other(point()) : Event(point());
+        return comparing_ && random_() % 2 == 0 ? of_b(point()) : Event(point());
     }
   }
 
@@ -158,7 +158,7 @@ class Story {
   }
   Event begin_comparison() {
     comparing_ = true;
-    return of_other(run());
+    return of_b(run());
   }
 
   std::mt19937 random_;

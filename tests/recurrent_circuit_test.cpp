@@ -82,7 +82,7 @@ double margin_after(const Model& model, const ContrastRuns& runs, const Memory& 
 
 class RecurrentRuns : public testing::TestWithParam<Kind> {};
 
-TEST_P(RecurrentRuns, EverythingPutInIsTheOtherRun) {
+TEST_P(RecurrentRuns, EverythingPutInIsTheRunView) {
   const Model model = wild_model(small(GetParam()));
   const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
   ASSERT_GT(std::abs(runs.facts().effect()), 1e-3);
@@ -97,7 +97,7 @@ TEST_P(RecurrentRuns, EverythingPutInIsTheOtherRun) {
 }
 
 // With the states and inputs of the other sentence, the decoder continues as for that sentence, whatever was encoded.
-TEST_P(RecurrentRuns, TheDecodersStatesAndWhatItSawAreTheOtherRun) {
+TEST_P(RecurrentRuns, TheDecodersStatesAndWhatItSawAreTheRunView) {
   const Model model = wild_model(small(GetParam()));
   const ContrastRuns runs(*model, tokenizer(), cat_or_dog);
   const std::vector<int> written = up_to(runs.positions(AttentionPart::decoder));

@@ -50,7 +50,7 @@ AppState animal_scope() {
   snapshot->embeddings = fixture_embeddings(1500);
   receive(scope, {}, snapshot);
   CircuitView& circuit = scope.views.of<CircuitView>();
-  take_circuit(circuit, fixture_result(snapshot->source_text), scope.run.run, 400);
+  take_circuit(circuit, fixture_result(snapshot->source_text), scope.a.run.run, 400);
   circuit.counting_asked = true;
   scope.commands.clear();
   scope.toasts.clear();
@@ -240,7 +240,7 @@ TEST(Screenshot, AVectorPictureShowsWhatThePixelsShow) {
 TEST(Screenshot, APictureOfTheWorkspaceIsThatPartOfTheWindow) {
   AppState scope = animal_scope();
   AppState again = animal_scope();
-  scope.complete = again.complete = {};  // without a caption, which would move all beneath it
+  scope.a.complete = again.a.complete = {};  // without a caption, which would move all beneath it
   draw_offscreen(scope, width, height, 1);
   const PictureArea area = scope.exports.area;
   const Picture whole = draw_offscreen(again, width, height, 1);

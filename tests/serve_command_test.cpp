@@ -92,12 +92,12 @@ class ServedTrain : public testing::Test {
   }
 
   void hear(Conversation::News news) {
-    if (news.snapshot && news.snapshot->is_whole()) inspection = news.snapshot;
-    if (news.other) other_snapshot = news.other;
+    if (news.snapshot_a && news.snapshot_a->is_whole()) inspection = news.snapshot_a;
+    if (news.snapshot_b) snapshot_b = news.snapshot_b;
     for (const Event& event : news.events) {
       if (const auto* point = std::get_if<MetricPoint>(&event)) points.push_back(*point);
       if (std::holds_alternative<FrameRecorded>(event)) ++frames;
-      const auto* other = std::get_if<OfOther>(&event);
+      const auto* other = std::get_if<OfRunB>(&event);
       if (other && std::holds_alternative<MetricPoint>(other->what)) ++other_points;
     }
   }
@@ -105,7 +105,7 @@ class ServedTrain : public testing::Test {
   fs::path folder = fs::temp_directory_path() / ("attnscope-serve-" + std::to_string(::getpid()));
   std::vector<MetricPoint> points;
   std::size_t other_points = 0, frames = 0;
-  std::shared_ptr<const Snapshot> inspection, other_snapshot;
+  std::shared_ptr<const Snapshot> inspection, snapshot_b;
 };
 
 TEST_F(ServedTrain, LearnsTheSameAndIsSeenWhole) {
@@ -165,7 +165,7 @@ TEST_F(ServedTrain, TwoRunsAreSeenSideBySide) {
   EXPECT_EQ(points.size(), 200U);
   EXPECT_EQ(other_points, 200U);
   EXPECT_TRUE(inspection);
-  EXPECT_TRUE(other_snapshot);
+  EXPECT_TRUE(snapshot_b);
 }
 
 }  // namespace

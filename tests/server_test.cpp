@@ -116,7 +116,7 @@ class Window {
   void poll() {
     Conversation::News news = session_.poll();
     attachment = session_.attachment();
-    snapshot = news.snapshot;
+    snapshot = news.snapshot_a;
     for (const Event& event : news.events) {
       if (const auto* opened = std::get_if<RunOpened>(&event)) {
         run = opened->name;

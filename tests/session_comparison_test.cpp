@@ -20,9 +20,9 @@ class ComparisonTest : public SessionTest {
   }
 
   template <typename Kind>
-  std::vector<Kind> all_of_other() const {
+  std::vector<Kind> all_of_b() const {
     std::vector<Kind> found;
-    for (const OfOther& event : all<OfOther>())
+    for (const OfRunB& event : all<OfRunB>())
       if (const auto* kind = std::get_if<Kind>(&event.what)) found.push_back(*kind);
     return found;
   }
@@ -30,7 +30,7 @@ class ComparisonTest : public SessionTest {
   void start_comparing() {
     start_with_run();
     session->post(Compare{with_seed(1)});
-    ASSERT_TRUE(wait_for([&] { return all_of_other<RunOpened>().size() == 1; }));
+    ASSERT_TRUE(wait_for([&] { return all_of_b<RunOpened>().size() == 1; }));
   }
 
   std::shared_ptr<Script> other = std::make_shared<Script>();
@@ -40,7 +40,7 @@ TEST_F(ComparisonTest, OneStepIsAnUpdateOfBoth) {
   start_comparing();
   session->post(Step{});
   session->post(Step{});
-  ASSERT_TRUE(wait_for([&] { return all_of_other<MetricPoint>().size() == 2; }));
+  ASSERT_TRUE(wait_for([&] { return all_of_b<MetricPoint>().size() == 2; }));
   EXPECT_EQ(all<MetricPoint>().size(), 2U);
   EXPECT_EQ(script->times("step ends"), 2U);
   EXPECT_EQ(other->times("step ends"), 2U);
@@ -52,7 +52,7 @@ TEST_F(ComparisonTest, TheOneBehindCatchesUpFirst) {
   ASSERT_TRUE(wait_for([&] { return all<MetricPoint>().size() == 3; }));
   session->post(Compare{with_seed(1)});
   for (int i = 0; i < 4; ++i) session->post(Step{});
-  ASSERT_TRUE(wait_for([&] { return all_of_other<MetricPoint>().size() == 4 && all<MetricPoint>().size() == 4; }));
+  ASSERT_TRUE(wait_for([&] { return all_of_b<MetricPoint>().size() == 4 && all<MetricPoint>().size() == 4; }));
   EXPECT_EQ(script->times("step ends"), 4U);
 }
 
@@ -69,14 +69,14 @@ TEST_F(ComparisonTest, BothAreLookedAt) {
   start_comparing();
   session->post(Probe{.request = 7, .text = "a sentence"});
   ASSERT_TRUE(wait_for_whole_snapshot(7));
-  ASSERT_TRUE(wait_for([&] { return other_snapshot && other_snapshot->output_text == "whole"; }));
-  EXPECT_EQ(other_snapshot->request, 7U);
+  ASSERT_TRUE(wait_for([&] { return snapshot_b && snapshot_b->output_text == "whole"; }));
+  EXPECT_EQ(snapshot_b->request, 7U);
 }
 
 TEST_F(ComparisonTest, ASentenceIsPinnedInBoth) {
   start_comparing();
   session->post(Pin{"pinned"});
-  ASSERT_TRUE(wait_for([&] { return all_of_other<FrameRecorded>().size() == 1; }));
+  ASSERT_TRUE(wait_for([&] { return all_of_b<FrameRecorded>().size() == 1; }));
   EXPECT_EQ(all<FrameRecorded>().size(), 1U);
 }
 
@@ -84,7 +84,7 @@ TEST_F(ComparisonTest, WhatWasPinnedBeforeIsPinnedInTheOtherToo) {
   start_with_run();
   session->post(Pin{"pinned"});
   session->post(Compare{with_seed(1)});
-  ASSERT_TRUE(wait_for([&] { return all_of_other<FrameRecorded>().size() == 1; }));
+  ASSERT_TRUE(wait_for([&] { return all_of_b<FrameRecorded>().size() == 1; }));
 }
 
 TEST_F(ComparisonTest, ALiveFieldMovesBothButNotTheOneThatIsCompared) {
@@ -99,7 +99,7 @@ TEST_F(ComparisonTest, ResetBeginsBothAnew) {
   start_comparing();
   session->post(Step{});
   session->post(Reset{with_seed(4)});
-  ASSERT_TRUE(wait_for([&] { return all_of_other<RunOpened>().size() == 2; }));
+  ASSERT_TRUE(wait_for([&] { return all_of_b<RunOpened>().size() == 2; }));
   EXPECT_EQ(script->times("reset 4"), 1U);
   EXPECT_EQ(other->times("reset 4"), 1U);
 }
@@ -109,15 +109,15 @@ TEST_F(ComparisonTest, OpeningARunEndsIt) {
   session->post(OpenRun{"elsewhere"});
   ASSERT_TRUE(wait_for([&] { return all<ComparisonEnded>().size() == 1; }));
   EXPECT_EQ(other->times("destroyed"), 1U);
-  EXPECT_EQ(other_snapshot, nullptr);
+  EXPECT_EQ(snapshot_b, nullptr);
 }
 
 TEST_F(ComparisonTest, EitherSideStaysAlone) {
   start_comparing();
   session->post(Step{});
-  session->post(EndComparison{.other_stays = true});
+  session->post(EndComparison{.stays = RunSide::b});
   ASSERT_TRUE(wait_for([&] { return all<ComparisonEnded>().size() == 1; }));
-  EXPECT_TRUE(all<ComparisonEnded>().front().other_stays);
+  EXPECT_EQ(all<ComparisonEnded>().front().stays, RunSide::b);
   EXPECT_EQ(script->times("destroyed"), 1U);
   session->post(Step{});
   ASSERT_TRUE(wait_for([&] { return other->times("step ends") == 2; }));
@@ -140,7 +140,7 @@ TEST_F(ComparisonTest, ARunThatCannotBeMadeLeavesEverythingAsItWas) {
   ASSERT_TRUE(wait_until_logged("Could not create the run to compare with: no such corpus"));
   session->post(Step{});
   ASSERT_TRUE(wait_for([&] { return all<MetricPoint>().size() == 1; }));
-  EXPECT_TRUE(all<OfOther>().empty());
+  EXPECT_TRUE(all<OfRunB>().empty());
 }
 
 TEST_F(ComparisonTest, AnUpdateWithoutANumberPausesBothAndSaysWhose) {
@@ -150,13 +150,13 @@ TEST_F(ComparisonTest, AnUpdateWithoutANumberPausesBothAndSaysWhose) {
   };
   session->post(Train{});
   ASSERT_TRUE(wait_for([&] { return all<Diverged>().size() == 1 && activity() == Activity::paused; }));
-  EXPECT_TRUE(all<Diverged>().front().of_other);
+  EXPECT_EQ(all<Diverged>().front().side, RunSide::b);
   EXPECT_EQ(all<Diverged>().front().step, 2);
 }
 
 TEST_F(ComparisonTest, AStudyIsOfTheOneThatWasMeant) {
   start_comparing();
-  session->post(StartStudy{.study = 1, .question = HeldOutStudy{}, .of_other = true});
+  session->post(StartStudy{.study = 1, .question = HeldOutStudy{}, .side = RunSide::b});
   ASSERT_TRUE(wait_for([&] { return all<StudyEnded>().size() == 1; }));
   EXPECT_EQ(other->times("study ends"), 1U);
   EXPECT_EQ(script->times("study ends"), 0U);
@@ -165,7 +165,7 @@ TEST_F(ComparisonTest, AStudyIsOfTheOneThatWasMeant) {
 TEST_F(ComparisonTest, AStudyOfTheOneThatGoesIsGivenUp) {
   start_comparing();
   other->on_study = [&](const FractionCallback& progress) { other->wait_at_gate([&] { progress(0.5); }); };
-  session->post(StartStudy{.study = 1, .question = HeldOutStudy{}, .of_other = true});
+  session->post(StartStudy{.study = 1, .question = HeldOutStudy{}, .side = RunSide::b});
   ASSERT_TRUE(wait_for([&] { return other->at_gate.load(); }));
   session->post(EndComparison{});
   ASSERT_TRUE(wait_for([&] { return all<ComparisonEnded>().size() == 1; }));
@@ -175,7 +175,7 @@ TEST_F(ComparisonTest, AStudyOfTheOneThatGoesIsGivenUp) {
 TEST_F(ComparisonTest, BothAreSavedWhenTheSessionEnds) {
   start_comparing();
   session->post(Step{});
-  ASSERT_TRUE(wait_for([&] { return all_of_other<MetricPoint>().size() == 1 && activity() == Activity::paused; }));
+  ASSERT_TRUE(wait_for([&] { return all_of_b<MetricPoint>().size() == 1 && activity() == Activity::paused; }));
   session->end();
   EXPECT_EQ(script->times("checkpoint 1"), 1U);
   EXPECT_EQ(other->times("checkpoint 1"), 1U);
@@ -223,12 +223,12 @@ TEST_F(SavedComparisonTest, OpeningItOpensBoth) {
   write("comparison.json", R"({"version":1,"a":"a","b":"b"})");
   start_with_run();
   session->post(OpenRun{folder});
-  ASSERT_TRUE(wait_for([&] { return all_of_other<RunOpened>().size() == 1; }));
+  ASSERT_TRUE(wait_for([&] { return all_of_b<RunOpened>().size() == 1; }));
   EXPECT_EQ(script->times("open " + folder + "/a"), 1U);
   EXPECT_EQ(other->times("open " + folder + "/b"), 1U);
   EXPECT_EQ(all<CorpusRead>().size(), 1U) << "the one that both share, before the other is opened";
-  EXPECT_FALSE(all_of_other<RunOpened>()[0].corpus_follows);
-  EXPECT_EQ(all_of_other<RunOpened>()[0].examples.size(), 1U);
+  EXPECT_FALSE(all_of_b<RunOpened>()[0].corpus_follows);
+  EXPECT_EQ(all_of_b<RunOpened>()[0].examples.size(), 1U);
 }
 
 TEST_F(SavedComparisonTest, ARunThatIsGoneLeavesTheOtherAlone) {
@@ -238,7 +238,7 @@ TEST_F(SavedComparisonTest, ARunThatIsGoneLeavesTheOtherAlone) {
   session->post(OpenRun{folder});
   ASSERT_TRUE(wait_until_logged("saved_comparison/a is missing. Only the other one was opened"));
   EXPECT_EQ(script->times("open " + folder + "/b"), 1U);
-  EXPECT_TRUE(all_of_other<RunOpened>().empty());
+  EXPECT_TRUE(all_of_b<RunOpened>().empty());
 }
 
 TEST_F(SavedComparisonTest, AFileThatIsNoneSaysSo) {

@@ -53,7 +53,7 @@ class SessionFuzz : public testing::Test {
     shown = view;
   }
 
-  void take(Event event) { take(std::vector<Event>{std::move(event)}, scope.complete.snapshot); }
+  void take(Event event) { take(std::vector<Event>{std::move(event)}, scope.a.complete.snapshot); }
   void take(std::vector<Event> events, std::shared_ptr<const Snapshot> seen) {
     receive(scope, std::move(events), std::move(seen), nullptr);
   }
@@ -74,11 +74,11 @@ class SessionFuzz : public testing::Test {
         post_commands(scope, session);
         Session::News news = session.poll();
         for (const Event& event : news.events) record(TransientEvent{event});
-        if (news.snapshot && news.snapshot != last) record(ProbeReply{news.snapshot});
-        const bool waits = scope.study.has_value() || (news.snapshot && !news.snapshot->is_whole());
-        quiet = news.events.empty() && news.snapshot == last && !waits ? quiet + 1 : 0;
-        last = news.snapshot;
-        receive(scope, std::move(news.events), std::move(news.snapshot), std::move(news.other));
+        if (news.snapshot_a && news.snapshot_a != last) record(ProbeReply{news.snapshot_a});
+        const bool waits = scope.study.has_value() || (news.snapshot_a && !news.snapshot_a->is_whole());
+        quiet = news.events.empty() && news.snapshot_a == last && !waits ? quiet + 1 : 0;
+        last = news.snapshot_a;
+        receive(scope, std::move(news.events), std::move(news.snapshot_a), std::move(news.snapshot_b));
         std::this_thread::sleep_for(5ms);
       }
     }

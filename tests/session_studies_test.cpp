@@ -84,6 +84,20 @@ TEST_F(SessionStudies, AnotherRunEndsOne) {
   ASSERT_TRUE(wait_for([&] { return script->times("reset 9") == 1; }));
 }
 
+// The study owns the model that the best weights replace.
+TEST_F(SessionStudies, GoToBestEndsOne) {
+  gate_studies();
+  script->on_keep = [] { return OpenRun{.path = "kept"}; };
+  start_with_run();
+  session->post(numbered(1));
+  ASSERT_TRUE(wait_for_gate());
+  session->post(GoToBest{});
+  ASSERT_TRUE(wait_for_end(1));
+  EXPECT_FALSE(all<StudyEnded>().front().result);
+  ASSERT_TRUE(wait_for([&] { return script->times("open kept") == 1; }));
+  EXPECT_EQ(script->times("study ends"), 0U);
+}
+
 // Commands that arrive during a study must not close its run.
 TEST_F(SessionStudies, ARunThatIsOrderedInTheMidstOfAnUpdateWaitsForTheStudyToEnd) {
   script->on_study = [script = script.get()](const FractionCallback& progress) {

@@ -77,11 +77,11 @@ TEST_F(Shell, ACorpusThatComesLaterBringsItsExamplesAndWarningsAndTheSentenceIsL
   opened.corpus_follows = true;
   opened.examples.clear();
   receive(scope, {opened}, nullptr);
-  ASSERT_TRUE(scope.run.corpus_follows);
+  ASSERT_TRUE(scope.a.run.corpus_follows);
   scope.commands.clear();
   receive(scope, {CorpusRead{.examples = {{scope.layout.sentence, "its translation"}}, .warnings = {"it changed"}}},
           nullptr);
-  EXPECT_FALSE(scope.run.corpus_follows);
+  EXPECT_FALSE(scope.a.run.corpus_follows);
   ASSERT_EQ(posted<Probe>(scope).size(), 1U);
   EXPECT_EQ(posted<Probe>(scope)[0].reference, "its translation");
   ASSERT_FALSE(scope.toasts.empty());
@@ -95,7 +95,7 @@ TEST_F(Shell, ButtonsPostWhatTheySay) {
   EXPECT_EQ(posted<attnscope::Step>(scope).size(), 1U);
   ASSERT_TRUE(ui.click_text("Reset", draw));
   ASSERT_EQ(posted<Reset>(scope).size(), 1U);
-  EXPECT_EQ(posted<Reset>(scope)[0].config, scope.run.config);
+  EXPECT_EQ(posted<Reset>(scope)[0].config, scope.a.run.config);
   receive(scope, {status(Activity::training)}, nullptr);
   ASSERT_TRUE(ui.click_text("Pause", draw));
   EXPECT_EQ(posted<Pause>(scope).size(), 1U);
@@ -103,9 +103,9 @@ TEST_F(Shell, ButtonsPostWhatTheySay) {
 
 // Another program's checkpoint: it comes without one, and goes on from its own weights.
 TEST_F(Shell, AModelWithoutACorpusIsTrainedOnTheOneThatIsChosen) {
-  scope.run.config.corpus.source.clear();
-  scope.run.config.model.from = "/models/opus-mt";
-  scope.edited = scope.run.config;
+  scope.a.run.config.corpus.source.clear();
+  scope.a.run.config.model.from = "/models/opus-mt";
+  scope.edited = scope.a.run.config;
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("none yet: choose one to train on"));
   ui.key(Key::space, draw);
@@ -121,10 +121,10 @@ TEST_F(Shell, AModelWithoutACorpusIsTrainedOnTheOneThatIsChosen) {
 }
 
 TEST_F(Shell, ARunIsBegunWithTheWeightsOfTheOpenOne) {
-  scope.run.folder = "/runs/mine";
+  scope.a.run.folder = "/runs/mine";
   find_action("begin-with").act(scope);
   EXPECT_EQ(scope.edited.model.from, "/runs/mine");
-  EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 1) << "which waits for Reset";
+  EXPECT_EQ(waiting_fields(scope.a.run.config, scope.edited), 1) << "which waits for Reset";
 }
 
 TEST_F(Shell, APauseIsSaidAtOnce) {
@@ -151,7 +151,7 @@ TEST_F(Shell, ButtonsThatCannotWorkDoNothing) {
 }
 
 TEST_F(Shell, TrainingGoesOnPastItsPlannedEnd) {
-  receive(scope, {Status{Activity::finished, scope.run.config.training.steps, "CPU"}}, nullptr);
+  receive(scope, {Status{Activity::finished, scope.a.run.config.training.steps, "CPU"}}, nullptr);
   ASSERT_TRUE(ui.click_text("Train", draw));
   EXPECT_EQ(posted<Train>(scope).size(), 1U);
 }
@@ -292,7 +292,7 @@ TEST_F(Shell, ServeAsksWhereAndThenSaysWhatOthersNeed) {
 
 // Actions that the server would refuse are disabled, and the tooltip says why.
 TEST_F(Shell, AWindowOnARunElsewhereOffersWhatItMay) {
-  scope.status.activity = Activity::paused;
+  scope.a.status.activity = Activity::paused;
   for (const char* name : {"train", "step", "reset", "compare", "save-run", "open-run"})
     EXPECT_TRUE(applies(find_action(name), scope)) << name;
   scope.rights = Rights::control;
@@ -304,7 +304,7 @@ TEST_F(Shell, AWindowOnARunElsewhereOffersWhatItMay) {
   scope.rights = Rights::watch;
   scope.layout.setup_open = true;
   for (const Activity activity : {Activity::paused, Activity::training}) {
-    scope.status.activity = activity;
+    scope.a.status.activity = activity;
     for (const char* name : {"train", "step", "pin"}) {
       EXPECT_FALSE(applies(find_action(name), scope)) << name;
       EXPECT_EQ(help_of(find_action(name), scope), only_watches) << name;
@@ -313,7 +313,7 @@ TEST_F(Shell, AWindowOnARunElsewhereOffersWhatItMay) {
     ui.click_text(activity == Activity::training ? "Pause" : "Train", draw);
     EXPECT_FALSE(scope.pausing);
     enter("d_model", "64");
-    EXPECT_EQ(scope.edited, scope.run.config);
+    EXPECT_EQ(scope.edited, scope.a.run.config);
   }
   drop_path(scope, "/corpus.tsv", false);
   EXPECT_TRUE(scope.dropped_file.empty());
@@ -329,7 +329,7 @@ TEST_F(Shell, AKeyThatDoesNothingHereIsNotNamed) {
     ui.frames(60, draw);  // until it is explained
     return ui.drawn_text();
   };
-  scope.status.activity = Activity::paused;
+  scope.a.status.activity = Activity::paused;
   EXPECT_THAT(explained(), testing::HasSubstr("Key:Space"));
   scope.rights = Rights::watch;
   const std::string why_not = explained();
@@ -434,7 +434,7 @@ TEST_F(Shell, ALiveFieldAppliesAtOnce) {
   ASSERT_FALSE(posted<Adjust>(scope).empty());
   EXPECT_GT(posted<Adjust>(scope).back().config.training.label_smoothing, 0.3);
   EXPECT_EQ(posted<Adjust>(scope).back().config.model.d_model, 128);
-  EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 1);  // d_model still, the other is in force
+  EXPECT_EQ(waiting_fields(scope.a.run.config, scope.edited), 1);  // d_model still, the other is in force
   EXPECT_TRUE(posted<Reset>(scope).empty());
 }
 
@@ -447,10 +447,10 @@ TEST_F(Shell, ARefusedOpenIsNotWaitedFor) {
           nullptr);
   ui.frames(2, draw_empty);
   EXPECT_TRUE(ui.drew("No run is open. Open one with File, Open run"));
-  const auto page = scope.newest.snapshot;
+  const auto page = scope.a.newest.snapshot;
   receive(scope, {Message{Severity::error, "could not open the run: x does not contain a run"}}, nullptr);
   ui.frames(2, draw);
-  EXPECT_EQ(scope.newest.snapshot, page);
+  EXPECT_EQ(scope.a.newest.snapshot, page);
   EXPECT_FALSE(ui.drew("Opening the run"));
 }
 
@@ -458,7 +458,7 @@ TEST_F(Shell, AStructuralFieldWaitsForReset) {
   enter("d_model", "64");
   EXPECT_EQ(scope.edited.model.d_model, 64);
   EXPECT_TRUE(posted<Adjust>(scope).empty());
-  EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 1);
+  EXPECT_EQ(waiting_fields(scope.a.run.config, scope.edited), 1);
   ui.frame(draw);
   EXPECT_TRUE(ui.drew("1 pending change, applied on Reset"));
   ASSERT_TRUE(ui.click_text("Apply", draw));
@@ -469,7 +469,7 @@ TEST_F(Shell, AStructuralFieldWaitsForReset) {
 TEST_F(Shell, RevertTakesTheEditsBack) {
   enter("d_model", "64");
   ASSERT_TRUE(ui.click_text("Revert", draw));
-  EXPECT_EQ(scope.edited, scope.run.config);
+  EXPECT_EQ(scope.edited, scope.a.run.config);
 }
 
 TEST_F(Shell, APresetFillsTheSetupAndKeepsTheCorpus) {
@@ -480,7 +480,7 @@ TEST_F(Shell, APresetFillsTheSetupAndKeepsTheCorpus) {
   EXPECT_EQ(scope.edited.model.architecture, "decoder-only");
   EXPECT_EQ(scope.edited.model.max_length, 64);
   EXPECT_EQ(scope.edited.corpus.source, "copy");
-  EXPECT_EQ(scope.run.config.model.architecture, "encoder-decoder");
+  EXPECT_EQ(scope.a.run.config.model.architecture, "encoder-decoder");
   EXPECT_TRUE(posted<Adjust>(scope).empty());
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("nanogpt-cpu"));
@@ -509,21 +509,21 @@ TEST_F(Shell, FieldsThatAConfigurationHasNoUseForAreHidden) {
 
 TEST_F(Shell, ChangesThatAreHiddenDoNotWaitForReset) {
   scope.edited.model.rope_theta = 100;  // only RoPE has use for it
-  EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 0);
+  EXPECT_EQ(waiting_fields(scope.a.run.config, scope.edited), 0);
   scope.edited.model.positions = "rope";
-  EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 2);
+  EXPECT_EQ(waiting_fields(scope.a.run.config, scope.edited), 2);
 }
 
 TEST_F(Shell, AValueOutOfRangeIsSaidAndNotSent) {
   enter("d_model", "9000");
   ui.frame(draw);
   EXPECT_TRUE(ui.drew("was not applied. Allowed: 8 to 8192. In effect: 128"));
-  EXPECT_EQ(scope.edited, scope.run.config);
+  EXPECT_EQ(scope.edited, scope.a.run.config);
 }
 
 TEST_F(Shell, ATypedNumberTakesEffectWhenTypingEnds) {
   scope.layout.density = Density::everything;
-  const std::int64_t steps = scope.run.config.training.steps;
+  const std::int64_t steps = scope.a.run.config.training.steps;
   const auto begin_typing = [&] {
     show_field(scope, "training.steps");
     ui.frames(3, draw);
@@ -547,7 +547,7 @@ TEST_F(Shell, ATypedNumberTakesEffectWhenTypingEnds) {
 
 TEST_F(Shell, ADecimalCommaIsAPoint) {
   scope.layout.density = Density::everything;
-  scope.edited.training.schedule = scope.run.config.training.schedule = "constant";
+  scope.edited.training.schedule = scope.a.run.config.training.schedule = "constant";
   const auto type_rate = [&](const char* text) {
     show_field(scope, "training.learning_rate");
     ui.frames(3, draw);
@@ -614,7 +614,7 @@ TEST_F(Shell, ANewRunReplacesConfigurationAndCurvesAndIsLookedInto) {
   next.warnings = {"3 lines skipped"};
   receive(scope, {next}, nullptr);
   EXPECT_EQ(scope.edited.model.d_model, 256);
-  EXPECT_EQ(scope.curves[metric("loss")].points().x.size(), 5U);
+  EXPECT_EQ(scope.a.curves[metric("loss")].points().x.size(), 5U);
   ASSERT_EQ(posted<Probe>(scope).size(), 1U);
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("3 lines skipped"));

@@ -49,7 +49,7 @@ class TimelineTest : public testing::Test {
     ui.frames(3, draw);
   }
 
-  const std::vector<Frame>& frames() const { return scope.history.find(sentence)->frames; }
+  const std::vector<Frame>& frames() const { return scope.a.history.find(sentence)->frames; }
   const Snapshot* shown() const { return shown_maps(scope).complete.snapshot.get(); }
 
   AppState scope;
@@ -99,8 +99,8 @@ TEST_F(TimelineTest, ScrubbingShowsExactlyTheStoredFrames) {
     versions.push_back(shown_maps(scope).complete.version);
   }
   show_present(scope);
-  EXPECT_EQ(shown_maps(scope).newest.snapshot, scope.newest.snapshot);
-  EXPECT_EQ(shown_maps(scope).complete.snapshot, scope.complete.snapshot);
+  EXPECT_EQ(shown_maps(scope).newest.snapshot, scope.a.newest.snapshot);
+  EXPECT_EQ(shown_maps(scope).complete.snapshot, scope.a.complete.snapshot);
   versions.push_back(shown_maps(scope).complete.version);
   std::ranges::sort(versions);
   EXPECT_EQ(std::ranges::adjacent_find(versions), versions.end());
@@ -121,7 +121,7 @@ TEST_F(TimelineTest, TheMouseDragsAndClicksFromFrameToFrame) {
   ui.key(Key::right, draw);
   EXPECT_EQ(shown(), frames()[1].get());
   ui.key(Key::escape, draw);
-  EXPECT_EQ(shown(), scope.complete.snapshot.get());
+  EXPECT_EQ(shown(), scope.a.complete.snapshot.get());
   EXPECT_FALSE(scope.timeline.focused);
 }
 
@@ -129,7 +129,7 @@ TEST_F(TimelineTest, BehindTheLastFrameIsThePresent) {
   record({0, 500});
   const float y = ui.find_text("Live")->y;
   ui.drag({600, y}, {1270, y}, draw);
-  EXPECT_EQ(shown(), scope.complete.snapshot.get());
+  EXPECT_EQ(shown(), scope.a.complete.snapshot.get());
 }
 
 TEST_F(TimelineTest, APinnedSentenceIsChosen) {
@@ -161,7 +161,7 @@ TEST_F(TimelineTest, KeysGoFromFrameToFrameAndToThePresent) {
   ui.key(Key::right, draw, {.shift = true});
   EXPECT_EQ(shown(), frames()[1].get());
   ui.key(Key::end, draw, {.shift = true});
-  EXPECT_EQ(shown(), scope.complete.snapshot.get());
+  EXPECT_EQ(shown(), scope.a.complete.snapshot.get());
 }
 
 TEST_F(TimelineTest, TheSentenceBarSaysThatItIsThePast) {
@@ -171,7 +171,7 @@ TEST_F(TimelineTest, TheSentenceBarSaysThatItIsThePast) {
   EXPECT_TRUE(ui.drew("output of 600"));
   EXPECT_TRUE(ui.drew("recorded step 600"));
   ASSERT_TRUE(ui.click_text("Live", draw));
-  EXPECT_EQ(shown(), scope.complete.snapshot.get());
+  EXPECT_EQ(shown(), scope.a.complete.snapshot.get());
   EXPECT_FALSE(ui.drew("output of 600"));
 }
 
@@ -181,17 +181,17 @@ TEST_F(TimelineTest, AnotherSentenceOrRunReturnsToThePresent) {
   show_frame(scope, 1);
   set_sentence(scope, "other");
   ui.frame(draw);
-  EXPECT_FALSE(scope.timeline.past.snapshot);
+  EXPECT_FALSE(scope.a.past.snapshot);
   set_sentence(scope, sentence);
   show_frame(scope, 1);
   receive(scope, {SentenceUnpinned{sentence}}, nullptr);
   ui.frame(draw);
-  EXPECT_FALSE(scope.timeline.past.snapshot);
+  EXPECT_FALSE(scope.a.past.snapshot);
   record({0, 600});
   show_frame(scope, 1);
   receive(scope, {fixture_run(5)}, nullptr);
   ui.frame(draw);
-  EXPECT_FALSE(scope.timeline.past.snapshot);
+  EXPECT_FALSE(scope.a.past.snapshot);
 }
 
 TEST_F(TimelineTest, AFrameThatIsGoneGivesWayToTheNearest) {
@@ -332,7 +332,7 @@ TEST_F(TimelineTest, CsvHasAColumnAWeight) {
   attention.pinned_row = attention.pinned_col = 1;
   plot_weight(scope);
   ui.frame(draw);
-  const std::string csv = curves_csv(scope.curves, scope.curves_view.weights);
+  const std::string csv = curves_csv(scope.a.curves, scope.curves_view.weights);
   const std::string header = csv.substr(0, csv.find('\n'));
   EXPECT_TRUE(header.ends_with("," + scope.curves_view.weights[0].title)) << header;
 }
@@ -378,7 +378,7 @@ class RecordedWeights : public TimelineTest {
 };
 
 TEST_F(RecordedWeights, AreLookedThroughInEveryView) {
-  const auto present = scope.complete.snapshot;
+  const auto present = scope.a.complete.snapshot;
   go_to(400);
   EXPECT_EQ(scope.asked.step, 400);
   EXPECT_FALSE(ui.drew("Weights were not recorded at this step")) << "the look is on its way";
@@ -387,7 +387,7 @@ TEST_F(RecordedWeights, AreLookedThroughInEveryView) {
   ui.frames(3, draw);
   EXPECT_EQ(shown(), inspection.get());
   EXPECT_TRUE(ui.drew("Soft database"));
-  EXPECT_EQ(scope.complete.snapshot, present) << "which is not of this step";
+  EXPECT_EQ(scope.a.complete.snapshot, present) << "which is not of this step";
   show_present(scope);
   ask_for_inspection(scope);
   EXPECT_FALSE(scope.asked.step);

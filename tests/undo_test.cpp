@@ -200,7 +200,7 @@ TEST_F(Undo, WhatWasChosenBeforeAResetComesBackAfterIt) {
   EXPECT_EQ(scope.layout.sentence, "two");
   press_undo();
   EXPECT_EQ(scope.layout.sentence, "one");
-  EXPECT_EQ(scope.run.run, 3U);
+  EXPECT_EQ(scope.a.run.run, 3U);
 }
 
 TEST_F(Undo, ARunThatCannotBeOpenedStaysWhereItCanBeTriedAgain) {
@@ -252,10 +252,10 @@ TEST_F(Undo, ARunThatWasKeptIsOfferedOnceWhenTheWindowOpens) {
 TEST_F(Undo, TheExampleIsOfferedUnlessItIsOpenAsItShips) {
   const Action& example = find_action("example");
   EXPECT_FALSE(applies(example, scope)) << "it is not installed";
-  scope.facts.shipped_run = scope.run.folder = "/share/english-french";
-  scope.status.step = scope.run.step;
+  scope.facts.shipped_run = scope.a.run.folder = "/share/english-french";
+  scope.a.status.step = scope.a.run.step;
   EXPECT_FALSE(applies(example, scope));
-  scope.status.step += 1;
+  scope.a.status.step += 1;
   EXPECT_TRUE(applies(example, scope)) << "it was trained further";
   example.act(scope);
   ASSERT_TRUE(posted<OpenRun>());
@@ -269,7 +269,7 @@ TEST_F(Undo, TheRunThatIsOpenAtTheEndIsRememberedForTheNextStart) {
   scope.saved_to = "/home/me/mine";
   receive(scope, {RunAutosaved{"/home/me/mine"}}, nullptr);
   EXPECT_FALSE(scope.layout.continue_last_run);
-  scope.saved_to = scope.run.folder = "";
+  scope.saved_to = scope.a.run.folder = "";
   receive(scope, {RunAutosaved{""}}, nullptr);
   EXPECT_EQ(scope.layout.last_run, "") << "nothing can open it";
 }

@@ -359,6 +359,27 @@ TEST(WrappedLines, EndBetweenWordsAndNotInsideANumber) {
   EXPECT_GT(narrow.size(), 1U) << "what is wider than a line is cut";
 }
 
+std::string without_spaces(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
+TEST(WrappedLines, ChineseBreaksBetweenCharactersButNotBeforeACommaOrAfterAnOpeningQuote) {
+  UiHarness ui;
+  const ImFont* font = ui.skin.fonts.ui;
+  const std::string text = "分数是查询与键的点积：d 个乘积之和。“向量”越长，和可能越大。";
+  const float width = text_size(font, "分数是查询与键的").x + 1;
+  std::string joined;
+  for (const std::string_view line : wrapped_lines(font, text, width)) {
+    EXPECT_LE(text_size(font, line).x, width) << line;
+    EXPECT_GE(text_size(font, line).x, width / 3) << line << ": a line is not left almost empty";
+    for (const char* closing : {"，", "。", "：", "”"}) EXPECT_FALSE(line.starts_with(closing)) << line;
+    EXPECT_FALSE(line.ends_with("“")) << line;
+    joined += line;
+  }
+  EXPECT_EQ(without_spaces(joined), without_spaces(text));
+}
+
 TEST(WrappedLines, AreThoseOfTextInAPanel) {
   UiHarness ui;
   for (float width = 80; width < 400; width += 7) {

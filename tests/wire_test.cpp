@@ -62,9 +62,9 @@ TEST(Wire, ValuesComeBack) {
   seen.encoder[0][0].at(0, 0) = std::nanf("");
   seen.untouched = std::make_shared<Snapshot>(seen);
   const auto back =
-      std::get<ProbeReply>(read_to_client(wire_bytes(ToClient(ProbeReply{std::make_shared<Snapshot>(seen), true}))));
+      std::get<ProbeReply>(read_to_client(wire_bytes(ToClient(ProbeReply{std::make_shared<Snapshot>(seen), RunSide::b}))));
   ASSERT_TRUE(back.snapshot);
-  EXPECT_TRUE(back.of_other);
+  EXPECT_EQ(back.side, RunSide::b);
   EXPECT_EQ(back.snapshot->request, seen.request);
   EXPECT_EQ(back.snapshot->source_text, seen.source_text);
   EXPECT_EQ(back.snapshot->model, seen.model);

@@ -28,7 +28,7 @@ struct Asker {
 
   void ask(const std::string& text) { to.post(Probe{.request = ++asked, .text = text}); }
   void inspect(const Conversation::News& news) {
-    if (news.snapshot) answered = news.snapshot->request;
+    if (news.snapshot_a) answered = news.snapshot_a->request;
   }
 };
 

@@ -40,9 +40,9 @@ void ServedTraining::train(const std::function<bool()>& enough, const Tell& tell
 void ServedTraining::hear(std::vector<Event> events, const Tell& tell,
                           const std::function<void(const std::string&)>& complain) {
   for (const Event& event : events) {
-    if (const auto* point = std::get_if<MetricPoint>(&event)) tell(*point, false);
-    if (const auto* other = std::get_if<OfOther>(&event))
-      if (const auto* point = std::get_if<MetricPoint>(&other->what)) tell(*point, true);
+    if (const auto* point = std::get_if<MetricPoint>(&event)) tell(*point, RunSide::a);
+    if (const auto* of_b = std::get_if<OfRunB>(&event))
+      if (const auto* point = std::get_if<MetricPoint>(&of_b->what)) tell(*point, RunSide::b);
     if (const auto* message = std::get_if<Message>(&event); message && message->severity != Severity::info)
       complain(message->text);
     if (const auto* diverged = std::get_if<Diverged>(&event))

@@ -22,7 +22,7 @@ class ServedTraining {
   // Prints the address for viewers. Throws std::runtime_error if it cannot listen.
   ServedTraining(std::vector<HeldEngine> runs, const ServerOptions& server);
 
-  using Tell = std::function<void(const MetricPoint& point, bool of_other)>;
+  using Tell = std::function<void(const MetricPoint& point, RunSide side)>;
 
   // Trains until the run's steps are done or `enough`, polled several times a second, returns true. Then saves
   // everything and returns the engines to the caller. Throws std::runtime_error if training failed.

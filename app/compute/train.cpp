@@ -99,7 +99,7 @@ Config configuration(const TrainOptions& options, TorchEngine& engine) {
 }
 
 // The configuration of the compared run: the same except for the fields of --compare.
-Config configuration_beside(const Config& config, const TrainOptions& options) {
+Config configuration_of_b(const Config& config, const TrainOptions& options) {
   Config other = config;
   if (!options.pair.empty())
     for (const std::string_view field : split(classic_pair(options.pair).b, " ")) assign(other, std::string(field));
@@ -246,8 +246,8 @@ class TrainingLoop {
       served.train(
           // With several ranks the session reports when all have ended.
           [this] { return is_to_end() && ranks_ == nullptr; },
-          [&](const MetricPoint& point, bool of_other) {
-            report(of_other ? runs_.back() : runs_.front(), point, line);
+          [&](const MetricPoint& point, RunSide side) {
+            report(side == RunSide::b ? runs_.back() : runs_.front(), point, line);
           },
           [&](const std::string& text) {
             if (ranks_ != nullptr && !ranks_->loss().empty()) return;
@@ -388,7 +388,7 @@ std::vector<RunOpened> open_all(std::vector<TrainedRun>& runs, const TrainOption
       opened.push_back(resume(*run.engine, run.folder, options, progress));
     } else {
       const Config config =
-          opened.empty() ? configuration(options, *run.engine) : configuration_beside(opened.front().config, options);
+          opened.empty() ? configuration(options, *run.engine) : configuration_of_b(opened.front().config, options);
       opened.push_back(run.engine->reset(config, progress));
     }
   }

@@ -161,7 +161,7 @@ void Renderer::inspect_as_requested(AppState& scope, float content_scale, ThemeN
 // missing font once.
 bool Renderer::find_glyphs(AppState& scope) {
   if (font_files_.ui.empty()) return false;  // Dear ImGui's own font is not a file to merge with
-  const std::set<char32_t> wanted = signs_.new_in(scope);
+  const std::set<char32_t> wanted = signs_.new_in(scope, ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
   if (wanted.empty()) return false;
   std::set<char32_t> missing;
   std::vector<ScriptFont> found = find_script_fonts(wanted, &missing);

@@ -35,7 +35,7 @@ class TorchEngine final : public Engine {
   // Trains its runs with all of `ranks`, which must perform the same steps at the same time. Null: single process.
   explicit TorchEngine(std::shared_ptr<Ranks> ranks) : ranks_(std::move(ranks)) {}
 
-  std::unique_ptr<Engine> beside() const override { return sibling(); }
+  std::unique_ptr<Engine> for_comparison() const override { return sibling(); }
   std::unique_ptr<TorchEngine> sibling() const;  // another engine with the same settings and run data
   RunOpened open_model(const std::string& path) override;
   RunOpened go_on_with(const std::string& path, const ProgressCallback& progress) override;

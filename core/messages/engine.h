@@ -23,7 +23,7 @@ class Engine {
 
   // Returns another engine, without a run yet, for a run compared with this one's. Data loaded by this engine is
   // shared, and the run numbers of both are distinct (RunOpened::run).
-  virtual std::unique_ptr<Engine> beside() const = 0;
+  virtual std::unique_ptr<Engine> for_comparison() const = 0;
 
   // Opens a saved run without its training corpus, which may take seconds to load. On any exception the present run is
   // unchanged; likewise for the next two functions.

@@ -12,6 +12,7 @@
 #include "messages/metric_point.h"
 #include "messages/pinned_sentence.h"
 #include "messages/probe.h"
+#include "messages/run_side.h"
 #include "messages/study.h"
 
 namespace attnscope {
@@ -40,16 +41,16 @@ struct StartStudy {  // cancels the study in progress, if any
   std::uint64_t study = 0;
   StudyQuestion question;
   std::optional<std::int64_t> step = {};  // a step whose weights were recorded; none: the present weights
-  bool of_other = false;                  // for the run that the present one is compared with
+  RunSide side = RunSide::a;              // the run that is studied
   bool gives_way = false;                 // takes at most a twentieth of the time while the run trains
 };
 struct CancelStudy {};
 inline constexpr std::int64_t best_weights = -1;  // instead of a step: those of the lowest validation loss
 struct OpenRun {
-  std::string path;              // of a run, or of a saved comparison: both its runs are opened
-  bool go_on = false;            // save it there from now on; requires that no other process does
-  bool discard_unsaved = false;  // as in Reset
-  double rate_factor = 1;        // applied to its saved learning rate
+  std::string path;                       // of a run, or of a saved comparison: both its runs are opened
+  bool go_on = false;                     // save it there from now on; requires that no other process does
+  bool discard_unsaved = false;           // as in Reset
+  double rate_factor = 1;                 // applied to its saved learning rate
   std::optional<std::int64_t> step = {};  // use the weights saved at this step, or best_weights; none: the newest
 };
 struct GoToBest {};       // saves the run, and opens it at the step with the lowest validation loss
@@ -58,14 +59,14 @@ struct ListAutosaves {};  // answered by AutosaveList
 struct SaveRun {          // saves the comparison while two runs are compared
   std::string path;
 };
-// Adds a second run next to the present one. Both are trained in turn, the one behind first; every Probe, Pin, Adjust,
-// Reset and SaveRun applies to both.
+// Adds B, a second run next to the present one, A. Both are trained in turn, the one behind first; every Probe, Pin,
+// Adjust, Reset and SaveRun applies to both.
 struct Compare {
-  std::variant<Config, std::string> other;  // new random weights under this configuration, or a saved run's folder
-  std::optional<Config> anew = {};          // first the present run is reset, under this configuration
+  std::variant<Config, std::string> with;  // new random weights under this configuration, or a saved run's folder
+  std::optional<Config> anew = {};         // first A is reset, under this configuration
 };
 struct EndComparison {
-  bool other_stays = false;  // it replaces the present run instead; the replaced run is saved
+  RunSide stays = RunSide::a;  // the other run is saved and closed; the one that stays is A from then on
 };
 struct ListDirectory {  // for the file browser: the window itself never accesses the disk
   std::string path;     // empty: the home directory
@@ -165,7 +166,7 @@ struct Autosave {
 struct AutosaveList {
   std::vector<Autosave> runs;  // newest first
 };
-struct RunAutosaved {            // the present run is completely saved on disk
+struct RunAutosaved {    // the present run is completely saved on disk
   std::string saved_in;  // its folder; empty: it has not changed since it was opened
 };
 struct NotSaved {  // the request was not executed: the present run could not be saved and would have been lost
@@ -178,7 +179,7 @@ struct Diverged {
   std::int64_t step = 0;          // the step that failed
   std::string what;               // the first non-finite tensor: "the gradient of encoder.layers.0.linear1.weight"
   std::optional<Autosave> saved;  // the last saved state of the run
-  bool of_other = false;          // the run that the present one is compared with
+  RunSide side = RunSide::a;      // the run in which it happened
 };
 
 struct StudyProgress {
@@ -190,12 +191,12 @@ struct StudyEnded {
   std::shared_ptr<const StudyResult> result;  // null: canceled, or a Message gives the reason
 };
 
-// An event of the run that the present one is compared with. RunOpened starts a comparison, or another one.
-struct OfOther {
+// An event of B; events of A are sent as they are. RunOpened starts a comparison, or another one.
+struct OfRunB {
   std::variant<RunOpened, MetricPoint, Status, FrameRecorded> what;
 };
 struct ComparisonEnded {
-  bool other_stays = false;  // it replaces the present run
+  RunSide stays = RunSide::a;  // if B, it is A from now on
 };
 
 struct DirectoryEntry {
@@ -223,7 +224,12 @@ struct FileRead {
 };
 
 using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, CorpusRead, SentencePinned,
-                           SentenceUnpinned, FrameRecorded, AutosaveList, RunAutosaved, NotSaved, Diverged, OfOther,
+                           SentenceUnpinned, FrameRecorded, AutosaveList, RunAutosaved, NotSaved, Diverged, OfRunB,
                            ComparisonEnded, StudyProgress, StudyEnded, DirectoryListed, FileWritten, FileRead>;
+
+template <typename What>
+Event event_of(RunSide side, What what) {
+  return side == RunSide::b ? Event(OfRunB{std::move(what)}) : Event(std::move(what));
+}
 
 }  // namespace attnscope

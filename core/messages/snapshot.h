@@ -68,7 +68,7 @@ struct PositionTable {
 
 // One layer's hidden states, one vector per token, projected onto their two principal axes.
 struct HiddenLayer {
-  Matrix points;  // tokens × 2
+  Matrix points;                     // tokens × 2
   std::array<float, 2> shares = {};  // of the variance, along each
 };
 
@@ -80,8 +80,8 @@ struct Label {
 // The parts of a captured sentence (files/captures/capture.h) besides tokens and attention.
 struct CapturedSentence {
   std::vector<Label> labels;
-  int second = -1;          // first token of sentence B; −1: there is one sentence
-  int grid_rows = 0;        // of image patches, which are the last source tokens; 0: not an image
+  int second = -1;    // first token of sentence B; −1: there is one sentence
+  int grid_rows = 0;  // of image patches, which are the last source tokens; 0: not an image
   int grid_cols = 0;
   std::vector<HiddenLayer> hidden;  // input of the first layer, then each layer's output; empty: not captured
   Matrix layer_similarity;          // between these: the mean cosine of a token's vectors

@@ -13,9 +13,9 @@ namespace attnscope {
 class Conversation {
  public:
   struct News {
-    std::vector<Event> events;                 // all since the last poll, oldest first
-    std::shared_ptr<const Snapshot> snapshot;  // the newest; the same pointer as before if there is no newer one
-    std::shared_ptr<const Snapshot> other;     // likewise, of the run it is compared with; null: none
+    std::vector<Event> events;  // all since the last poll, oldest first
+    // The newest snapshot of each run; the same pointer as before if there is no newer one.
+    std::shared_ptr<const Snapshot> snapshot_a, snapshot_b = {};
   };
 
   Conversation() = default;

@@ -16,7 +16,7 @@ class RunRecap {
   explicit RunRecap(const RunOpened& opened) : opened_(opened), frames_(opened.pinned) {}
 
   void add(const MetricPoint& point) { opened_.metrics.push_back(point); }
-  void add(const Frame& frame) { frames_.add(frame); }
+  void add(const FrameRecorded& recorded) { frames_.add(recorded.frame); }
   void add(const CorpusRead& read) {
     opened_.examples = read.examples;
     opened_.corpus_follows = false;
@@ -42,10 +42,17 @@ class Recap {
   std::vector<Event> events() const;
 
  private:
-  void hear_of_other(const OfOther& other);
+  void hear_of(RunSide side, const RunOpened& opened);
+  void hear_of(RunSide side, const Status& status) { statuses_[side] = status; }
+  template <typename What>
+  void hear_of(RunSide side, const What& what) {  // a change of a run, or an event that needs no recap
+    if constexpr (requires(RunRecap & run) { run.add(what); })
+      if (runs_[side]) runs_[side]->add(what);
+  }
+  void end_comparison(RunSide stays);
 
-  std::optional<RunRecap> run_, other_;
-  Status status_, other_status_;
+  PerRun<std::optional<RunRecap>> runs_;
+  PerRun<Status> statuses_;
 };
 
 }  // namespace attnscope

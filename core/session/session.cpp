@@ -38,7 +38,7 @@ std::vector<ViewerAnswer> Session::poll_viewer_requests() {
 }
 
 Session::News Session::poll() {
-  return {worker_->events.take(), worker_->snapshot.get(), worker_->other_snapshot.get()};
+  return {worker_->events.take(), worker_->snapshots[RunSide::a].get(), worker_->snapshots[RunSide::b].get()};
 }
 
 }  // namespace attnscope

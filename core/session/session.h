@@ -33,7 +33,7 @@ struct ViewerAnswer {
   ViewerId viewer = 0;
   // The snapshot, or why there is none.
   std::variant<std::shared_ptr<const Snapshot>, Message> answer;
-  bool of_other = false;  // of the run that the present one is compared with
+  RunSide side = RunSide::a;
 };
 
 class Session final : public Conversation {

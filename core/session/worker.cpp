@@ -61,43 +61,20 @@ struct ScopeExit {
   ~ScopeExit() { work(); }
 };
 
-// Sets a flag for one scope; can be nested.
-class ScopedFlag {
- public:
-  explicit ScopedFlag(bool& flag) : flag_(flag), before_(std::exchange(flag, true)) {}
-  ~ScopedFlag() { flag_ = before_; }
-  ScopedFlag(const ScopedFlag&) = delete;
-  ScopedFlag& operator=(const ScopedFlag&) = delete;
-
- private:
-  bool& flag_;
-  const bool before_;
-};
-
-template <typename... Kinds>
-bool is_one_of(const Command& command) {
-  return (std::holds_alternative<Kinds>(command) || ...);
-}
-
-// Returns true if the command replaces a run.
-bool replaces_a_run(const Command& command) {
-  return is_one_of<Reset, OpenRun, Compare, EndComparison>(command);
-}
-
 }  // namespace
 
 Session::Worker::Worker(std::function<std::unique_ptr<Engine>()> make_engine, std::function<void()> wake)
     : make_engine_(std::move(make_engine)), wake_(std::move(wake)) {}
 
 Session::Worker::Worker(std::vector<HeldEngine> runs, std::function<void()> wake)
-    : wake_(std::move(wake)), runs_(std::move(runs)) {}
+    : wake_(std::move(wake)), held_(std::move(runs)) {}
 
 void Session::Worker::run(std::stop_token stop) {
   stop_ = std::move(stop);
   if (make_engine_) {
     make_engine();
   } else {
-    take_over(std::move(runs_));
+    take_over(std::move(held_));
   }
   while (!stop_.stop_requested()) {
     try {
@@ -112,8 +89,7 @@ void Session::Worker::run(std::stop_token stop) {
     }
   }
   save_what_is_left();
-  other_.reset();
-  engine_.reset();
+  runs_ = {};
   models_.reset();
 }
 
@@ -121,7 +97,8 @@ void Session::Worker::run(std::stop_token stop) {
 // first. Also saves a run with a folder if it has changed since its last save.
 void Session::Worker::save_what_is_left() {
   receive(orders.take());
-  for (Command& command : waiting_) {
+  while (!waiting_.empty()) {
+    Command command = waiting_.take_next();
     if (replacement_abandoned_ || replaces_a_run(command)) break;
     if (is_one_of<Adjust, SaveRun>(command)) carry_out(std::move(command));
   }
@@ -131,7 +108,7 @@ void Session::Worker::save_what_is_left() {
 
 void Session::Worker::make_engine() {
   try {
-    engine_ = models_ = make_engine_();
+    a().engine = models_ = make_engine_();
   } catch (...) {
     engine_error_ = fmt::format("The engine could not be started: {}", reason());
     say(Severity::error, engine_error_);
@@ -141,13 +118,12 @@ void Session::Worker::make_engine() {
 void Session::Worker::take_over(std::vector<HeldEngine> runs) {
   run_open_ = true;
   for (const HeldEngine& run : runs) run.engine->adjust(run.opened.config);  // also sets per-thread options
-  engine_ = models_ = std::move(runs.front().engine);
-  config_ = runs.front().opened.config;
-  send(std::move(runs.front().opened));
-  if (runs.size() == 1) return;
-  other_ = std::move(runs.back().engine);
-  other_config_ = runs.back().opened.config;
-  send(OfOther{std::move(runs.back().opened)});
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunSide side = both_sides.at(i);
+    runs_[side] = {.engine = std::move(runs[i].engine), .config = runs[i].opened.config};
+    send(event_of(side, std::move(runs[i].opened)));
+  }
+  models_ = a().engine;
 }
 
 void Session::Worker::turn() {
@@ -177,11 +153,11 @@ void Session::Worker::turn() {
 }
 
 bool Session::Worker::nothing_to_do() const {
-  const auto inspections_due = [this](const Viewer& viewer) {
-    return (viewer.asked && run_open_) || is_outdated(viewer);
+  const auto inspection_due = [this](const Viewer& viewer) {
+    return (viewer.waits() && run_open_) || viewer.is_outdated();
   };
   return waiting_.empty() && !corpus_wanted() && !(study_asked_ && run_open_) && activity_ != Activity::training &&
-         !inspections_due(window_) && std::ranges::none_of(viewers_ | std::views::values, inspections_due);
+         !inspection_due(viewers_.window) && !viewers_.any(inspection_due);
 }
 
 // ---- incoming commands
@@ -191,18 +167,14 @@ void Session::Worker::receive(std::vector<Order> arrived) {
 }
 
 void Session::Worker::receive(ViewerQuestion question) {
-  Viewer& viewer = viewers_[question.viewer];
-  viewer.id = question.viewer;
-  viewer.gone = !question.probe;
-  viewer.asked = std::move(question.probe);
+  viewers_.ask(std::move(question));
 }
 
 void Session::Worker::receive(Command command) {
   const Overloaded take = {
       [this](Pause&) { pause(); },
       [this](Cancel&) { cancel(); },
-      [this](Probe& probe) { window_.asked = std::move(probe); },
-      [this](Adjust& adjust) { replace_waiting_adjust(std::move(adjust)); },
+      [this](Probe& probe) { viewers_.window.asked = std::move(probe); },
       [this](StartStudy& asked) { ask_for_study(std::move(asked)); },
       [this](CancelStudy&) { ask_for_study(std::nullopt); },
       [this](ListDirectory& list) { send(list_directory(list.path)); },
@@ -210,55 +182,46 @@ void Session::Worker::receive(Command command) {
       [this](KeepRun& wanted) { keep_run(wanted); },  // also inside a step: the weights do not change until its end
       [this](WriteFile& file) { send(write_wanted(file)); },
       [this](ReadFile& file) { send(read_wanted(file)); },
-      [this](auto& in_order) { waiting_.emplace_back(std::move(in_order)); },
+      [this](auto& in_order) { waiting_.add(std::move(in_order)); },
   };
   std::visit(take, command);
 }
 
 // Cancels training requested earlier; a running step is finished.
 void Session::Worker::pause() {
-  std::erase_if(waiting_, [](const Command& command) { return is_one_of<Train, Step>(command); });
+  waiting_.drop_training();
   if (activity_ == Activity::training) activity_ = Activity::paused;
 }
 
 void Session::Worker::cancel() {
-  inspection_cancelled_ = true;
-  const auto taken_back =
-      std::erase_if(waiting_, [](const Command& command) { return is_one_of<Reset, OpenRun, Compare>(command); });
-  if (preparing_) {
-    cancelled_ = true;
-  } else if (reading_corpus_) {
-    corpus_put_off_ = true;
+  works_.cancel(Work::inspection);
+  const bool dropped = waiting_.drop_replacements();
+  if (works_.is_running(Work::preparation)) {
+    works_.cancel(Work::preparation);
+  } else if (works_.is_running(Work::reading_corpus)) {
+    corpus_ = CorpusState::put_off;
     pause();
     ask_for_study(std::nullopt);
     say(Severity::info, mark("Cancelled. The corpus will be read when it is needed"));
-  } else if (taken_back > 0) {
+  } else if (dropped) {
     say(Severity::info, mark("Cancelled. The current run was not changed"));
   }
-}
-
-// The newest of several in a row wins. One with another command in between stays in place.
-void Session::Worker::replace_waiting_adjust(Adjust adjust) {
-  if (!waiting_.empty() && is_one_of<Adjust>(waiting_.back())) waiting_.pop_back();
-  waiting_.emplace_back(std::move(adjust));
 }
 
 void Session::Worker::ask_for_study(std::optional<StartStudy> asked) {
   if (study_asked_) send(StudyEnded{study_asked_->study, nullptr});
   study_asked_ = std::move(asked);
-  study_cancelled_ = true;
+  works_.cancel(Work::study);
 }
 
 // ---- commands executed between two steps
 
 void Session::Worker::carry_out_next() {
-  Command command = std::move(waiting_.front());
-  waiting_.pop_front();
-  carry_out(std::move(command));
+  carry_out(waiting_.take_next());
 }
 
 void Session::Worker::carry_out(Command command) {
-  if (!engine_) {
+  if (!a().engine) {
     if (!is_one_of<Adjust>(command)) say(Severity::error, engine_error_);
     return;
   }
@@ -278,9 +241,14 @@ void Session::Worker::carry_out(Command command) {
 }
 
 std::vector<Engine*> Session::Worker::engines() const {
-  std::vector<Engine*> all{engine_.get()};
-  if (other_) all.push_back(other_.get());
+  std::vector<Engine*> all;
+  for (const Run& run : runs_.values)
+    if (run.engine) all.push_back(run.engine.get());
   return all;
+}
+
+RunSide Session::Worker::side_of(const Engine& engine) const {
+  return &engine == runs_[RunSide::b].engine.get() ? RunSide::b : RunSide::a;
 }
 
 bool Session::Worker::run_is_there() {
@@ -294,7 +262,7 @@ void Session::Worker::train() {
 
 void Session::Worker::single_step() {
   if (!run_is_there()) return;
-  if (corpus_follows_) read_corpus();
+  if (corpus_ != CorpusState::read) read_corpus();
   activity_ = Activity::training;
   report_status();
   wake_window();
@@ -305,46 +273,46 @@ void Session::Worker::single_step() {
 void Session::Worker::adjust(const Config& config) {
   if (!run_open_) return;  // the opened run has its own configuration
   attempt(mark("change the configuration"), [&] {
-    engine_->adjust(config);
-    const Config before = std::exchange(config_, with_live_fields(config_, config));
-    if (!other_) return;
-    other_config_ = moved_along(other_config_, before, config_);
-    other_->adjust(other_config_);
+    a().engine->adjust(config);
+    const Config before = std::exchange(a().config, with_live_fields(a().config, config));
+    if (!compares()) return;
+    b().config = moved_along(b().config, before, a().config);
+    b().engine->adjust(b().config);
   });
 }
 
 void Session::Worker::save(const std::string& path) {
   if (!run_is_there()) return;
-  const char* task = other_ ? mark("save the comparison") : mark("save the run");
+  const char* task = compares() ? mark("save the comparison") : mark("save the run");
   if (attempt(task, [&] { save_all(path); })) say(Severity::info, fmt::format("Saved to {}", path));
 }
 
 // The file that joins the two runs is written last: without it each is an ordinary run.
 void Session::Worker::save_all(const std::string& path) {
-  if (!other_) return engine_->save_run(path);
+  if (!compares()) return a().engine->save_run(path);
   const ComparisonFolder folder{path};
   check_free_for_comparison(folder.path);
-  engine_->save_run(folder.a().string());
-  other_->save_run(folder.b().string());
+  a().engine->save_run(folder.a().string());
+  b().engine->save_run(folder.b().string());
   save_comparison(folder);
 }
 
 void Session::Worker::pin(const std::string& text) {
-  if (!run_is_there() || engine_->history().find(text)) return;
-  if (!engine_->history().pin(text)) {
+  if (!run_is_there() || a().engine->history().find(text)) return;
+  if (!a().engine->history().pin(text)) {
     say(Severity::warning,
         fmt::format(mark("{} sentences are pinned, which is the maximum: unpin one first"), max_pinned));
     return;
   }
-  if (other_) other_->history().pin(text);
+  if (compares()) b().engine->history().pin(text);
   send(SentencePinned{text});
   recording_failed_ = false;
   record();
 }
 
 void Session::Worker::unpin(const std::string& text) {
-  if (!run_is_there() || !engine_->history().unpin(text)) return;
-  if (other_) other_->history().unpin(text);
+  if (!run_is_there() || !a().engine->history().unpin(text)) return;
+  if (compares()) b().engine->history().unpin(text);
   send(SentenceUnpinned{text});
 }
 
@@ -361,13 +329,13 @@ void Session::Worker::keep_run(const KeepRun& wanted) {
   };
   if (!keep_or_tell(wanted, checkpoint_all)) return;
   kept_ = true;
-  const std::optional<Autosave> saved = run_open_ ? engine_->last_saved() : std::nullopt;
+  const std::optional<Autosave> saved = run_open_ ? a().engine->last_saved() : std::nullopt;
   send(RunAutosaved{saved ? saved->path : ""});
 }
 
 void Session::Worker::go_to_best() {
   std::optional<OpenRun> reopen;
-  if (!attempt(mark("save the run"), [&] { reopen = engine_->keep(); }) || !reopen) return;
+  if (!attempt(mark("save the run"), [&] { reopen = a().engine->keep(); }) || !reopen) return;
   open({.path = reopen->path, .step = best_weights});
 }
 
@@ -387,22 +355,19 @@ bool Session::Worker::keep_or_tell(const Replacement& wanted, const std::functio
 }
 
 std::optional<RunOpened> Session::Worker::built(const char* task, const Build& build) {
-  const ScopedFlag occupied(occupied_);
-  preparing_ = true;
-  cancelled_ = false;
-  progress_.reset();
-  report_status();
-  wake_window();
   std::optional<RunOpened> opened;
   bool failed = false;
   try {
+    const RunningWorks::Scope preparing = works_.begin(Work::preparation);
+    progress_.reset();
+    report_status();
+    wake_window();
     failed =
         !attempt(task, [&] { opened = build([this](const Progress& progress) { yield_in_preparation(progress); }); });
   } catch (const Cancelled&) {
     replacement_abandoned_ = stop_.stop_requested();
     say(Severity::info, run_open_ ? mark("Cancelled. The current run was not changed") : mark("Cancelled"));
   }
-  preparing_ = false;
   if (progress_ && progress_->fraction < 1) send(Progress{progress_->what, 1});
   if (failed) {  // the run to be trained does not exist, and nobody asked to train the old one
     receive(orders.take());
@@ -415,25 +380,24 @@ bool Session::Worker::prepare(const Replacement& wanted, bool discard_unsaved, c
                               AfterPreparation afterwards, const std::shared_ptr<Engine>& engine, const Build& build) {
   std::optional<OpenRun> before;
   const auto keep = [&] {
-    before = engine_->keep();
-    if (other_) other_->keep();
+    before = a().engine->keep();
+    if (compares()) b().engine->keep();
   };
   if (!discard_unsaved && !keep_or_tell(wanted, keep)) return false;
   std::optional<RunOpened> opened = built(task, build);
   if (!opened) return false;
-  engine_ = engine;
+  a().engine = engine;
   run_open_ = true;
-  corpus_follows_ = opened->corpus_follows;
-  corpus_put_off_ = false;
+  corpus_ = opened->corpus_follows ? CorpusState::follows : CorpusState::read;
   opened->before = std::move(before);
   const bool train_on = afterwards == AfterPreparation::train_on && activity_ == Activity::training;
   if (!train_on) activity_ = Activity::idle;
-  config_ = opened->config;
+  a().config = opened->config;
   send(*std::move(opened));
   rerun_probe();
   report_status();
   recording_failed_ = false;
-  if (!corpus_follows_) record();  // otherwise frames could not mark unseen words
+  if (corpus_ == CorpusState::read) record();  // otherwise frames could not mark unseen words
   return true;
 }
 
@@ -447,38 +411,38 @@ bool Session::Worker::open(const OpenRun& wanted) {
   const bool capture = wanted.path.ends_with(capture_extension);
   const std::shared_ptr<Engine> engine =
       capture ? std::make_shared<CaptureEngine>(first_capture + captures_++) : models_;
-  const bool opened =
-      prepare(wanted, wanted.discard_unsaved, capture ? mark("open the capture") : mark("open the run"),
-              AfterPreparation::freeze, engine, [&](const ProgressCallback& progress) {
-                RunOpened run =
-                    wanted.go_on ? engine->go_on_with(wanted.path, progress) : engine->open_model(wanted.path);
-                if (wanted.step) engine->use_step(run, *wanted.step);
-                slow_down(*engine, run, wanted.rate_factor);
-                return run;
-              });
-  if (opened) drop_other();
+  const bool opened = prepare(wanted, wanted.discard_unsaved, capture ? mark("open the capture") : mark("open the run"),
+                              AfterPreparation::freeze, engine, [&](const ProgressCallback& progress) {
+                                RunOpened run = wanted.go_on ? engine->go_on_with(wanted.path, progress)
+                                                             : engine->open_model(wanted.path);
+                                if (wanted.step) engine->use_step(run, *wanted.step);
+                                slow_down(*engine, run, wanted.rate_factor);
+                                return run;
+                              });
+  if (opened) drop_b();
   return opened;
 }
 
 // The model is shown first. The corpus is loaded after the first forward pass, or when it is needed.
 bool Session::Worker::corpus_wanted() const {
-  const bool inspected_at = window_.present && !corpus_put_off_;
-  return corpus_follows_ && (inspected_at || study_asked_ || activity_ == Activity::training);
+  if (corpus_ == CorpusState::read) return false;
+  const bool shown = viewers_.window.present && corpus_ == CorpusState::follows;
+  return shown || study_asked_ || activity_ == Activity::training;
 }
 
 void Session::Worker::read_corpus() {
   CorpusRead read;
-  corpus_put_off_ = false;
+  corpus_ = CorpusState::follows;
   attempt(mark("read the corpus"), [&] {
-    const ScopedFlag occupied(occupied_), reading(reading_corpus_);
-    read = engine_->read_corpus([this](const Progress& progress) { yield_in_reading(progress); });
+    const RunningWorks::Scope reading = works_.begin(Work::reading_corpus);
+    read = a().engine->read_corpus([this](const Progress& progress) { yield_in_reading(progress); });
   });
   take_in(std::move(read));
   record();
 }
 
 void Session::Worker::take_in(CorpusRead read) {
-  corpus_follows_ = false;
+  corpus_ = CorpusState::read;
   send(std::move(read));
 }
 
@@ -494,7 +458,7 @@ void Session::Worker::open_comparison(const OpenRun& wanted) {
   const bool a_is_there = is_run(runs->a), b_is_there = is_run(runs->b);
   first.path = (a_is_there || !b_is_there ? runs->a : runs->b).string();
   if (!open(first)) return;
-  if (a_is_there && b_is_there) return compare({.other = runs->b.string()});
+  if (a_is_there && b_is_there) return compare({.with = runs->b.string()});
   say(Severity::warning,
       fmt::format(mark("There is nothing to compare with: the run {} is missing. Only the other one was opened"),
                   (a_is_there ? runs->b : runs->a).string()));
@@ -504,10 +468,11 @@ void Session::Worker::open_comparison(const OpenRun& wanted) {
 
 // The compared fields stay different, all others are reset in both.
 void Session::Worker::reset_all(const Reset& wanted) {
-  const Config other = moved_along(other_config_, config_, wanted.config);
-  if (!reset(wanted) || !other_) return;
-  std::optional<RunOpened> opened = built(
-      mark("create the second run"), [&](const ProgressCallback& progress) { return other_->reset(other, progress); });
+  const Config config_of_b = moved_along(b().config, a().config, wanted.config);
+  if (!reset(wanted) || !compares()) return;
+  std::optional<RunOpened> opened = built(mark("create the second run"), [&](const ProgressCallback& progress) {
+    return b().engine->reset(config_of_b, progress);
+  });
   if (opened) {
     begin_comparison(*std::move(opened));
   } else {
@@ -518,30 +483,31 @@ void Session::Worker::reset_all(const Reset& wanted) {
 void Session::Worker::compare(const Compare& wanted) {
   if (wanted.anew && !reset({*wanted.anew})) return;
   if (!run_is_there()) return;
-  std::shared_ptr<Engine> other;
+  std::shared_ptr<Engine> engine;
   std::optional<RunOpened> opened =
       built(mark("create the run to compare with"), [&](const ProgressCallback& progress) {
-        if (corpus_follows_) take_in(engine_->read_corpus(progress));  // shared with the other run
-        other = engine_->beside();
-        if (const auto* path = std::get_if<std::string>(&wanted.other)) return other->open_run(*path, progress);
-        Config config = std::get<Config>(wanted.other);
-        config.training.threads = config_.training.threads;  // both use one thread pool
-        config.training.device = config_.training.device;
-        return other->reset(config, progress);
+        if (corpus_ != CorpusState::read) take_in(a().engine->read_corpus(progress));  // shared by both runs
+        engine = a().engine->for_comparison();
+        if (const auto* path = std::get_if<std::string>(&wanted.with)) return engine->open_run(*path, progress);
+        Config config = std::get<Config>(wanted.with);
+        config.training.threads = a().config.training.threads;  // both use one thread pool
+        config.training.device = a().config.training.device;
+        return engine->reset(config, progress);
       });
   if (!opened) return;
-  if (other_ && !attempt(mark("save the previous run of the comparison"), [this] { other_->keep(); })) return;
-  other_ = std::move(other);
+  if (compares() && !attempt(mark("save the previous run of the comparison"), [this] { b().engine->keep(); })) return;
+  b().engine = std::move(engine);
   begin_comparison(*std::move(opened));
 }
 
 void Session::Worker::begin_comparison(RunOpened opened) {
-  for (const PinnedSentence& sentence : engine_->history().sentences()) other_->history().pin(sentence.text);
-  opened.pinned = other_->history().sentences();
-  other_config_ = opened.config;
-  reported_other_.reset();
-  other_snapshot.put(nullptr);
-  send(OfOther{std::move(opened)});
+  History& history = b().engine->history();
+  for (const PinnedSentence& sentence : a().engine->history().sentences()) history.pin(sentence.text);
+  opened.pinned = history.sentences();
+  b().config = opened.config;
+  b().reported.reset();
+  snapshots[RunSide::b].put(nullptr);
+  send(OfRunB{std::move(opened)});
   rerun_probe();
   report_status();
   recording_failed_ = false;
@@ -549,25 +515,23 @@ void Session::Worker::begin_comparison(RunOpened opened) {
 }
 
 void Session::Worker::end_comparison(const EndComparison& wanted) {
-  if (!other_) return;
-  const std::shared_ptr<Engine>& going = wanted.other_stays ? engine_ : other_;
-  if (!attempt(mark("save the run to be closed, so both stay open"), [&] { going->keep(); })) return;
-  if (wanted.other_stays) {
-    std::swap(engine_, other_);
-    models_ = engine_;
-    config_ = other_config_;
-    snapshot.put(other_snapshot.get());
+  if (!compares()) return;
+  Engine& closed = wanted.stays == RunSide::b ? *a().engine : *b().engine;
+  if (!attempt(mark("save the run to be closed, so both stay open"), [&] { closed.keep(); })) return;
+  if (wanted.stays == RunSide::b) {
+    std::swap(a(), b());
+    models_ = a().engine;
+    snapshots[RunSide::a].put(snapshots[RunSide::b].get());
     rerun_probe();
   }
-  drop_other(wanted.other_stays);
+  drop_b(wanted.stays);
 }
 
-void Session::Worker::drop_other(bool it_stays) {
-  if (!other_) return;
-  other_.reset();
-  other_snapshot.put(nullptr);
-  reported_other_.reset();
-  send(ComparisonEnded{it_stays});
+void Session::Worker::drop_b(RunSide stays) {
+  if (!compares()) return;
+  b() = {};
+  snapshots[RunSide::b].put(nullptr);
+  send(ComparisonEnded{stays});
 }
 
 // ---- training
@@ -575,7 +539,7 @@ void Session::Worker::drop_other(bool it_stays) {
 // One step, of both runs if they are at the same step.
 void Session::Worker::update() {
   const ScopeExit end_of_update{[this] { last_update_ = Clock::now(); }};
-  const ScopedFlag updating(occupied_);
+  const RunningWorks::Scope step = works_.begin(Work::step);
   for (Engine* engine : next_in_lockstep(engines())) {
     if (!update(*engine)) return;
   }
@@ -587,17 +551,17 @@ bool Session::Worker::update(Engine& engine) {
   bool learned = false;
   const bool trained = attempt(mark("train"), [&] {
     try {
-      send_of(engine, engine.train_step([this] { yield(); }));
+      send(event_of(side_of(engine), engine.train_step([this] { yield(); })));
       learned = true;
       // The result of a recorded step does not change while the model trains on.
-      each_viewer([](Viewer& viewer) {
+      viewers_.each([](Viewer& viewer) {
         if (viewer.present && !viewer.present->step) viewer.outdated = true;
       });
       kept_ = false;
       if (recording_due(engine)) record(engine);
       checkpoint_if_due(engine);
     } catch (const NotFinite& what) {
-      send(Diverged{engine.status().step + 1, what.what(), engine.last_saved(), &engine == other_.get()});
+      send(Diverged{engine.status().step + 1, what.what(), engine.last_saved(), side_of(engine)});
     }
   });
   if (!trained || !learned) activity_ = Activity::paused;
@@ -620,7 +584,7 @@ void Session::Worker::checkpoint_if_due(Engine& engine) {
 
 // Called between two tokens of a decoding.
 void Session::Worker::train_meanwhile() {
-  if (activity_ != Activity::training || occupied_ || corpus_follows_) return;
+  if (activity_ != Activity::training || !works_.may_begin(Work::step) || corpus_ != CorpusState::read) return;
   if (Clock::now() - last_update_ >= longest_pause_of_training) update();
 }
 
@@ -633,7 +597,7 @@ void Session::Worker::stop_at_last_step() {
       say(Severity::info, fmt::format(mark("Training ended early: the validation loss is lowest at step {}"), *best));
   }
   const std::int64_t step = next_in_lockstep(engines()).front()->status().step;
-  if (step != engine_->steps_wanted()) return;
+  if (step != a().engine->steps_wanted()) return;
   activity_ = Activity::finished;
   say(Severity::info,
       fmt::format(mark("All {} steps of this run are done. Press Train to continue beyond them"), step));
@@ -647,9 +611,9 @@ void Session::Worker::record() {
 }
 
 void Session::Worker::record(Engine& engine) {
-  const ScopedFlag occupied(occupied_);
+  const RunningWorks::Scope recording = works_.begin(Work::recording);
   if (recording_failed_) return;  // retrying at every interval would only repeat the error
-  const auto recorded = [&](Frame frame) { send_of(engine, FrameRecorded{std::move(frame)}); };
+  const auto recorded = [&](Frame frame) { send(event_of(side_of(engine), FrameRecorded{std::move(frame)})); };
   try {
     recording_failed_ = !attempt(mark("record the pinned sentences"),
                                  [&] { record_pinned(engine, recorded, [this] { yield_in_recording(); }); });
@@ -668,11 +632,7 @@ void Session::Worker::yield() {
 
 void Session::Worker::yield_in_recording() {
   yield();
-  if (run_is_to_be_replaced()) throw Cancelled();
-}
-
-bool Session::Worker::run_is_to_be_replaced() const {
-  return std::ranges::any_of(waiting_, replaces_a_run);
+  if (waiting_.replace_a_run()) throw Cancelled();
 }
 
 void Session::Worker::yield_in_preparation(const Progress& progress) {
@@ -680,8 +640,8 @@ void Session::Worker::yield_in_preparation(const Progress& progress) {
   send(progress);
   wake_window();
   receive(orders.take());
-  if (!cancelled_) serve_probes();
-  if (cancelled_ || stop_.stop_requested()) throw Cancelled();
+  if (!works_.is_cancelled(Work::preparation)) serve_probes();
+  if (works_.is_cancelled(Work::preparation) || stop_.stop_requested()) throw Cancelled();
   wake_window();
 }
 
@@ -689,26 +649,28 @@ void Session::Worker::yield_in_preparation(const Progress& progress) {
 void Session::Worker::yield_in_reading(const Progress& progress) {
   send(progress);
   yield();
-  if (!corpus_put_off_ && !run_is_to_be_replaced()) return;
+  if (corpus_ != CorpusState::put_off && !waiting_.replace_a_run()) return;
   send(Progress{progress.what, 1});
   throw Cancelled();
 }
 
 void Session::Worker::serve_probes() {
-  while (run_open_ && window_.asked && !inspecting_ && !stop_.stop_requested()) {
-    const Probe probe = *std::exchange(window_.asked, std::nullopt);
-    inspect(window_, probe, Publish::early_and_whole);
+  Viewer& window = viewers_.window;
+  while (run_open_ && window.waits() && works_.may_begin(Work::inspection) && !stop_.stop_requested()) {
+    const Probe probe = *std::exchange(window.asked, std::nullopt);
+    inspect(window, probe, Publish::early_and_whole);
   }
   serve_viewer();
 }
 
 // Serves one viewer whose question has waited: however many viewers there are, they alternate with training.
 void Session::Worker::serve_viewer() {
-  if (inspecting_) return;
-  remove_gone_viewers();
-  const auto rest = std::min<Clock::duration>(longest_pause_of_training, viewer_question_rest * viewer_pace_.took);
+  if (!works_.may_begin(Work::inspection)) return;
+  viewers_.remove_gone();
+  const auto rest =
+      std::min<Clock::duration>(longest_pause_of_training, viewer_question_rest * viewers_.viewer_pace.took);
   if (!run_open_ || stop_.stop_requested() || !viewers_may_inspect(rest)) return;
-  Viewer* const next = next_viewer([](const Viewer& viewer) { return viewer.asked.has_value(); });
+  Viewer* const next = viewers_.next(std::mem_fn(&Viewer::waits));
   if (next == nullptr) return;
   const Probe probe = *std::exchange(next->asked, std::nullopt);
   inspect(*next, probe, Publish::early_and_whole);
@@ -718,10 +680,10 @@ void Session::Worker::serve_viewer() {
 
 void Session::Worker::study() {
   const StartStudy asked = *std::exchange(study_asked_, std::nullopt);
-  study_cancelled_ = false;
+  const RunningWorks::Scope studying = works_.begin(Work::study);
   slice_began_ = Clock::now();
   StudyEnded ended{asked.study, nullptr};
-  Engine& engine = asked.of_other && other_ ? *other_ : *engine_;
+  Engine& engine = asked.side == RunSide::b && compares() ? *b().engine : *a().engine;
   try {
     attempt(mark("finish the analysis"), [&] {
       ended.result = std::make_shared<const StudyResult>(engine.study(asked, [&](double fraction) {
@@ -736,13 +698,13 @@ void Session::Worker::study() {
 }
 
 void Session::Worker::give_way_in_study() const {
-  if (stop_.stop_requested() || study_cancelled_ || run_is_to_be_replaced()) throw Cancelled();
+  if (stop_.stop_requested() || works_.is_cancelled(Work::study) || waiting_.replace_a_run()) throw Cancelled();
 }
 
 // Commands and questions are answered between the steps, as during a study.
 void Session::Worker::train_between_slices(std::uint64_t study, double fraction) {
   const Clock::time_point until = Clock::now() + giving_way_rest * (Clock::now() - slice_began_);
-  while (activity_ == Activity::training && !corpus_follows_ && Clock::now() < until) {
+  while (activity_ == Activity::training && corpus_ == CorpusState::read && Clock::now() < until) {
     update();
     yield_in_study(study, fraction);
   }
@@ -773,34 +735,32 @@ void Session::Worker::inspect(Viewer& viewer, const Probe& probe, Publish publis
   viewer.present = probe;
   viewer.outdated = false;
   viewer.failed = false;
-  inspection_cancelled_ = false;
-  const ScopedFlag inspecting(inspecting_);
+  const RunningWorks::Scope inspecting = works_.begin(Work::inspection);
   // Inside a step there is time for the sentence, but not for all its decodings: they follow.
   Probe asked = probe;
-  if (occupied_ && probe.decoding) {
+  if (!works_.may_begin(Work::step) && probe.decoding) {
     asked.decoding = false;
     viewer.outdated = true;
   }
   const Clock::time_point begin = Clock::now();
   const auto through = [&](Engine& engine) {
-    const bool of_other = &engine == other_.get();
-    Mailbox<Snapshot>& mailbox = of_other ? other_snapshot : snapshot;
+    const RunSide side = side_of(engine);
     const auto put = [&](std::shared_ptr<const Snapshot> seen) {
-      if (viewer.id) return answers.push({*viewer.id, std::move(seen), of_other});
-      mailbox.put(std::move(seen));
+      if (viewer.id) return answers.push({*viewer.id, std::move(seen), side});
+      snapshots[side].put(std::move(seen));
     };
     const auto tell = [&](Message why) {
       news_ = true;
-      if (viewer.id) return answers.push({*viewer.id, std::move(why), of_other});
+      if (viewer.id) return answers.push({*viewer.id, std::move(why), side});
       send(std::move(why));
     };
     return attempt(
         mark("run the model on the sentence"), [&] { inspect_with(engine, viewer, asked, publish, put); }, tell);
   };
-  InspectionPace& pace = viewer.id ? viewer_pace_ : window_pace_;
+  InspectionPace& pace = viewers_.pace_of(viewer);
   try {
-    viewer.failed = !through(*engine_);
-    if (other_ && !through(*other_)) viewer.failed = true;
+    for (Engine* engine : engines())
+      if (!through(*engine)) viewer.failed = true;
   } catch (const Cancelled&) {
     if (!viewer.id) return;
   }
@@ -829,7 +789,7 @@ void Session::Worker::inspect_with(Engine& engine, Viewer& viewer, const Probe& 
   const YieldCallback yield = [&] {
     receive(orders.take());
     wake_window();
-    if (stop_.stop_requested() || inspection_cancelled_ || viewer.gone) throw Cancelled();
+    if (stop_.stop_requested() || works_.is_cancelled(Work::inspection) || viewer.gone) throw Cancelled();
     if (shown) yield_in_inspection(viewer, begin);
     train_meanwhile();
   };
@@ -838,13 +798,13 @@ void Session::Worker::inspect_with(Engine& engine, Viewer& viewer, const Probe& 
 }
 
 void Session::Worker::yield_in_inspection(Viewer& viewer, Clock::time_point begin) {
-  if (viewer.asked || run_is_to_be_replaced()) throw Cancelled();
+  if (viewer.asked || waiting_.replace_a_run()) throw Cancelled();
   // The surrounding step, commands waiting for it and other viewers cannot proceed before this forward pass ends: a
   // long one is canceled and repeated later.
-  const auto waits = [](const Viewer& other) { return other.asked.has_value(); };
-  bool holds_up = occupied_ ? !preparing_ : !waiting_.empty();
-  if (viewer.id) holds_up = holds_up || std::ranges::any_of(viewers_ | std::views::values, waits);
-  const bool before_window = viewer.id && window_.asked;
+  const bool within_step = !works_.may_begin(Work::step);
+  bool holds_up = within_step ? !works_.is_running(Work::preparation) : !waiting_.empty();
+  if (viewer.id) holds_up = holds_up || viewers_.any(std::mem_fn(&Viewer::waits));
+  const bool before_window = viewer.id && viewers_.window.waits();
   if (!before_window && !(holds_up && Clock::now() - begin >= longest_pause_of_training)) return;
   viewer.outdated = true;
   throw Cancelled();
@@ -859,44 +819,24 @@ void Session::Worker::inspect_again(Viewer& viewer) {
 
 // Without training there is no reason to wait.
 void Session::Worker::inspect_again_if_due() {
-  const Clock::duration rest = std::max<Clock::duration>(inspection_interval, inspection_rest * window_pace_.took);
-  const bool rested = activity_ != Activity::training || Clock::now() - window_pace_.last_end >= rest;
-  if (is_outdated(window_) && rested) inspect_again(window_);
-  if (!viewers_may_inspect(std::max<Clock::duration>(inspection_interval, viewer_inspection_rest * viewer_pace_.took)))
-    return;
-  if (Viewer* const next = next_viewer(is_outdated)) inspect_again(*next);
+  const Clock::duration rest =
+      std::max<Clock::duration>(inspection_interval, inspection_rest * viewers_.window_pace.took);
+  const bool rested = activity_ != Activity::training || viewers_.window_pace.rested(rest);
+  if (viewers_.window.is_outdated() && rested) inspect_again(viewers_.window);
+  const auto viewer_rest =
+      std::max<Clock::duration>(inspection_interval, viewer_inspection_rest * viewers_.viewer_pace.took);
+  if (!viewers_may_inspect(viewer_rest)) return;
+  if (Viewer* const next = viewers_.next(std::mem_fn(&Viewer::is_outdated))) inspect_again(*next);
 }
 
 void Session::Worker::rerun_probe() {
-  each_viewer([](Viewer& viewer) {
-    if (!viewer.asked) viewer.asked = viewer.present;
+  viewers_.each([](Viewer& viewer) {
+    if (!viewer.waits()) viewer.asked = viewer.present;
   });
 }
 
-bool Session::Worker::is_outdated(const Viewer& viewer) {
-  return viewer.present && viewer.outdated && !viewer.failed && !viewer.gone;
-}
-
 bool Session::Worker::viewers_may_inspect(Clock::duration rest) const {
-  return activity_ != Activity::training || Clock::now() - viewer_pace_.last_end >= rest;
-}
-
-template <typename Condition>
-Session::Worker::Viewer* Session::Worker::next_viewer(Condition condition) {
-  const auto is_next = [&](const auto& entry) { return condition(entry.second); };
-  const auto after = viewers_.upper_bound(served_);
-  auto found = std::find_if(after, viewers_.end(), is_next);
-  if (found == viewers_.end()) {
-    found = std::find_if(viewers_.begin(), after, is_next);
-    if (found == after) return nullptr;
-  }
-  served_ = found->first;
-  return &found->second;
-}
-
-// Not during a forward pass for one of them.
-void Session::Worker::remove_gone_viewers() {
-  std::erase_if(viewers_, [](const auto& entry) { return entry.second.gone; });
+  return activity_ != Activity::training || viewers_.viewer_pace.rested(rest);
 }
 
 // ---- outgoing events
@@ -910,28 +850,19 @@ void Session::Worker::say(Severity severity, std::string text) {
   send(Message{severity, std::move(text)});
 }
 
-// For the present run or the other one.
-template <typename What>
-void Session::Worker::send_of(const Engine& engine, What what) {
-  if (&engine == other_.get()) {
-    send(OfOther{std::move(what)});
-  } else {
-    send(std::move(what));
-  }
-}
-
 // While training, the metric points carry the step.
 void Session::Worker::report_status() {
-  const auto report = [this](Status status, std::optional<Status>& reported) -> std::optional<Status> {
-    status.activity = preparing_ ? Activity::preparing : activity_;
-    Status known = reported.value_or(Status{});
+  for (const RunSide side : both_sides) {
+    if (side == RunSide::b && !compares()) return;
+    Run& run = runs_[side];
+    Status status = run.engine ? run.engine->status() : Status{};
+    status.activity = works_.is_running(Work::preparation) ? Activity::preparing : activity_;
+    Status known = run.reported.value_or(Status{});
     if (status.activity == Activity::training) known.step = status.step;
-    if (reported && status == known) return std::nullopt;
-    return reported = std::move(status);
-  };
-  if (auto news = report(engine_ ? engine_->status() : Status{}, reported_)) send(*std::move(news));
-  if (!other_) return;
-  if (auto news = report(other_->status(), reported_other_)) send(OfOther{*std::move(news)});
+    if (run.reported && status == known) continue;
+    run.reported = status;
+    send(event_of(side, std::move(status)));
+  }
 }
 
 void Session::Worker::wake_window() {

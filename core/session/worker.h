@@ -2,9 +2,7 @@
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -13,6 +11,9 @@
 #include <vector>
 
 #include "session/session.h"
+#include "session/viewers.h"
+#include "session/waiting_commands.h"
+#include "session/works.h"
 
 namespace attnscope {
 
@@ -30,32 +31,18 @@ class Session::Worker {
   Queue<Order> orders;
   Queue<Event> events;
   Queue<ViewerAnswer> answers;
-  Mailbox<Snapshot> snapshot;
-  Mailbox<Snapshot> other_snapshot;  // of the run that the present one is compared with
+  PerRun<Mailbox<Snapshot>> snapshots;
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  // The source of a probe: the window, or a viewer.
-  struct Viewer {
-    std::optional<ViewerId> id = {};    // none: the window
-    std::optional<Probe> asked = {};    // the newest probe not yet answered
-    std::optional<Probe> present = {};  // the probe being displayed
-    bool outdated = false;              // the weights have changed since the last answer
-    bool failed = false;                // the last probe failed; repeating it would only repeat the error
-    bool gone = false;
+  struct Run {
+    std::shared_ptr<Engine> engine = {};  // null: no comparison (B), or the engine could not be started (A)
+    Config config = {};
+    std::optional<Status> reported = {};
   };
-  // The timing of successive forward passes.
-  struct InspectionPace {
-    Clock::time_point last_end{};
-    Clock::duration took{};
-  };
-
-  template <typename Do>
-  void each_viewer(Do what) {
-    what(window_);
-    for (auto& [id, viewer] : viewers_) what(viewer);
-  }
+  // The corpus of run A. Loading is put off when the user cancels it, until the corpus is needed.
+  enum class CorpusState { read, follows, put_off };
 
   void make_engine();
   void take_over(std::vector<HeldEngine> runs);
@@ -69,13 +56,16 @@ class Session::Worker {
   void receive(ViewerQuestion question);
   void pause();
   void cancel();
-  void replace_waiting_adjust(Adjust adjust);
 
   void ask_for_study(std::optional<StartStudy> asked);  // none: cancels it
 
   void carry_out_next();
   void carry_out(Command command);
-  std::vector<Engine*> engines() const;  // of the existing runs, the present one first
+  Run& a() { return runs_[RunSide::a]; }
+  Run& b() { return runs_[RunSide::b]; }
+  bool compares() const { return runs_[RunSide::b].engine != nullptr; }
+  std::vector<Engine*> engines() const;  // of the existing runs, A first
+  RunSide side_of(const Engine& engine) const;
   bool run_is_there();
   void train();
   void single_step();
@@ -89,7 +79,7 @@ class Session::Worker {
   void go_to_best();
   void list_autosaves();
   using Replacement = decltype(NotSaved::wanted);
-  // Returns false if the present run cannot be saved; the window has then been told that `wanted` was not executed.
+  // Returns false if a run cannot be saved; the window has then been told that `wanted` was not executed.
   bool keep_or_tell(const Replacement& wanted, const std::function<void()>& keep);
   enum class AfterPreparation { train_on, freeze };  // train on if it was training, and if it succeeds
   using Build = std::function<RunOpened(const ProgressCallback&)>;
@@ -111,7 +101,7 @@ class Session::Worker {
   // Announces the engine's new run; sentences pinned in one run are pinned in both.
   void begin_comparison(RunOpened opened);
   void end_comparison(const EndComparison& wanted);
-  void drop_other(bool it_stays = false);  // it replaces the present one
+  void drop_b(RunSide stays = RunSide::a);
 
   void update();
   bool update(Engine& engine);
@@ -128,7 +118,6 @@ class Session::Worker {
   void yield_in_reading(const Progress& progress);
   void serve_probes();
   void serve_viewer();
-  bool run_is_to_be_replaced() const;
 
   void study();
   void give_way_in_study() const;
@@ -143,15 +132,9 @@ class Session::Worker {
   void inspect_again(Viewer& viewer);
   void inspect_again_if_due();
   void rerun_probe();  // for every viewer: the model was replaced
-  static bool is_outdated(const Viewer& viewer);
   bool viewers_may_inspect(Clock::duration rest) const;
-  template <typename Condition>
-  Viewer* next_viewer(Condition condition);  // the next in turn that satisfies it; null: none
-  void remove_gone_viewers();
 
   void send(Event event);
-  template <typename What>
-  void send_of(const Engine& engine, What what);
   void say(Severity severity, std::string text);
   void report_status();
   void wake_window();
@@ -164,47 +147,32 @@ class Session::Worker {
   const std::function<std::unique_ptr<Engine>()> make_engine_;
   const std::function<void()> wake_;
   std::stop_token stop_;
-  std::vector<HeldEngine> runs_;  // until the engines take over
-  std::shared_ptr<Engine> engine_;  // of the present run
-  std::shared_ptr<Engine> models_;  // that runs models: another one while a capture is open
+  std::vector<HeldEngine> held_;  // until the engines take over
+  PerRun<Run> runs_;
+  std::shared_ptr<Engine> models_;  // that runs models: not A's while a capture is open
   std::uint64_t captures_ = 0;      // opened so far
-  std::string engine_error_;       // why there is no engine
-  std::shared_ptr<Engine> other_;  // of the run that the present one is compared with; null: no comparison
-  Config config_;                  // of the present run
-  Config other_config_;            // of the other one
+  std::string engine_error_;        // why there is no engine
 
-  std::deque<Command> waiting_;  // until the present step ends, oldest first
+  // ---- what waits
+  WaitingCommands waiting_;
+  std::optional<StartStudy> study_asked_;  // waits for the running study to end
+  // ---- what runs
+  RunningWorks works_;
+  Activity activity_ = Activity::idle;  // never `preparing`: holds the activity that follows the preparation
+  CorpusState corpus_ = CorpusState::read;
+  std::optional<Progress> progress_;   // the last one of the present preparation
+  Clock::time_point last_update_{};    // when the last step ended
+  Clock::time_point slice_began_{};    // of a study that gives way
+  Clock::time_point last_fraction_{};  // of the last progress report
+  // ---- who watches
+  Viewers viewers_;
+
   bool run_open_ = false;
-  bool corpus_follows_ = false;  // the corpus of the present run has not been loaded yet
-  bool corpus_put_off_ = false;  // loading was canceled, until the corpus is needed
-  bool reading_corpus_ = false;
-  bool preparing_ = false;
-  bool cancelled_ = false;              // the present preparation is to be canceled
   bool kept_ = false;                   // saved, and unchanged since
   bool replacement_abandoned_ = false;  // by the end of the session: commands after it were meant for that run
-  Activity activity_ = Activity::idle;  // never `preparing`: holds the activity that follows the preparation
-  std::optional<Status> reported_;
-  std::optional<Status> reported_other_;
-  std::optional<Progress> progress_;  // the last one of the present preparation
-  bool news_ = false;                 // something was sent since the window was last woken
-
-  bool occupied_ = false;            // inside a step, a preparation or a recording: no step can start
-  Clock::time_point last_update_{};  // when it ended
-
-  std::optional<StartStudy> study_asked_;  // waits for the running study to end
-  bool study_cancelled_ = false;           // the running study is to be canceled
-  Clock::time_point slice_began_{};        // of a study that gives way
-  Clock::time_point last_fraction_{};      // of the last progress report
-
-  Viewer window_;
-  std::map<ViewerId, Viewer> viewers_;
-  ViewerId served_ = 0;                // the viewer served last
-  bool inspecting_ = false;            // a forward pass is running: another one waits for its next yield
-  bool inspection_cancelled_ = false;  // the running forward pass is to be canceled
-  InspectionPace window_pace_;         // of completed forward passes
-  InspectionPace viewer_pace_;         // of all forward passes
-  bool recording_failed_ = false;      // until another sentence is pinned or another run opened
-  bool checkpoint_failed_ = false;     // the failure has been reported
+  bool recording_failed_ = false;       // until another sentence is pinned or another run opened
+  bool checkpoint_failed_ = false;      // the failure has been reported
+  bool news_ = false;                   // something was sent since the window was last woken
 };
 
 }  // namespace attnscope

@@ -245,9 +245,40 @@ ImVec2 text_size(const ImFont* font, std::string_view text) {
   return const_cast<ImFont*>(font)->CalcTextSizeA(font_size(font), 1e6F, 0, drawable.begin(), drawable.end());
 }
 
+static bool is_wide(std::string_view sign) {
+  return sign >= "\u2E80" && sign < "\uFF61";
+}
+
+// Chinese and Japanese may break between any two characters, except before a closing sign and after an opening one.
+static bool may_break(std::string_view before, std::string_view after) {
+  constexpr std::string_view closing = "，。：；？！、”）》」…", opening = "“（《「";
+  return before == " " || ((is_wide(before) || is_wide(after)) && closing.find(after) == std::string_view::npos &&
+                           opening.find(before) == std::string_view::npos);
+}
+
+// The same as fitting_in_line for a text that Dear ImGui, which breaks lines at spaces, cannot break well; 0: none.
+static std::size_t fitting_wide_characters(const ImFont* font, std::string_view paragraph, float width) {
+  std::size_t best = 0;
+  std::string_view before;
+  bool any = false;
+  for (std::size_t at = 0; at < paragraph.size();) {
+    std::size_t next = at + 1;
+    while (next < paragraph.size() && (static_cast<unsigned char>(paragraph[next]) & 0xC0) == 0x80) ++next;
+    const std::string_view sign = paragraph.substr(at, next - at);
+    if (!before.empty() && may_break(before, sign)) best = at;
+    any |= is_wide(sign);
+    if (text_size(font, paragraph.substr(0, next)).x > width) return any ? best : 0;
+    before = sign;
+    at = next;
+  }
+  return any ? paragraph.size() : 0;
+}
+
 // Returns how many bytes of a paragraph fit into a line. Dear ImGui ends a word at a full stop or comma, even inside a
 // number, and treats a number's % as a separate word.
 static std::size_t fitting_in_line(const ImFont* font, std::string_view paragraph, float width) {
+  const bool may_be_wide = std::ranges::any_of(paragraph, [](char c) { return static_cast<unsigned char>(c) > 0xE2; });
+  if (const std::size_t wide = may_be_wide ? fitting_wide_characters(font, paragraph, width) : 0) return wide;
   const char* const end = wrap_position(font, paragraph.data(), paragraph.data() + paragraph.size(), width);
   const auto fitting = static_cast<std::size_t>(end - paragraph.data());
   if (fitting == 0 || fitting == paragraph.size()) return std::max<std::size_t>(1, fitting);

@@ -26,8 +26,9 @@
 
 namespace attnscope {
 
-enum class Language { english, french };
-inline constexpr std::array<std::string_view, 2> language_codes = {"en", "fr"};  // same order as Language
+enum class Language { english, french, spanish, chinese };
+inline constexpr std::array<std::string_view, 4> language_codes = {"en", "fr", "es", "zh"};  // same order as Language
+inline constexpr std::array language_titles = {"English", "Français", "Español", "简体中文"};
 
 class Catalogue {
  public:

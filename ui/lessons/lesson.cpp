@@ -27,18 +27,32 @@ void add(std::vector<Expression>& all, const std::vector<Condition>& conditions)
 
 }  // namespace
 
+const std::string& Words::in(Language language) const {
+  const std::string& wanted = by_language[static_cast<std::size_t>(language)];
+  if (!wanted.empty()) return wanted;
+  const auto found = std::ranges::find_if_not(by_language, &std::string::empty);
+  return found == by_language.end() ? wanted : *found;
+}
+
+std::vector<const Words*> words_of(const Lesson& lesson) {
+  const Prediction& prediction = lesson.prediction;
+  std::vector<const Words*> all{&lesson.title,  &lesson.question, &prediction.text, &prediction.across,
+                                &prediction.up, &lesson.found,    &lesson.why};
+  for (const Option& option : prediction.options) all.push_back(&option.text);
+  for (const LessonStep& step : lesson.steps) all.push_back(&step.text);
+  return all;
+}
+
 std::vector<Expression> expressions_of(const Lesson& lesson) {
   std::vector<Expression> all;
-  for (const Words* words : {&lesson.question, &lesson.prediction.text, &lesson.found, &lesson.why}) add(all, *words);
+  for (const Words* words : words_of(lesson)) add(all, *words);
   if (lesson.prediction.value) add(all, *lesson.prediction.value);
   for (const Option& option : lesson.prediction.options) {
     add(all, option.right);
-    add(all, option.text);
     if (option.value) add(all, *option.value);
   }
   for (const LessonStep& step : lesson.steps) {
     add(all, step.until);
-    add(all, step.text);
   }
   return all;
 }

@@ -19,9 +19,10 @@ namespace attnscope {
 // ---- text
 
 struct Words {
-  std::array<std::string, 2> by_language;
-  const std::string& in(Language language) const { return by_language[static_cast<std::size_t>(language)]; }
+  std::array<std::string, language_codes.size()> by_language;
   std::string& in(Language language) { return by_language[static_cast<std::size_t>(language)]; }
+  // In the first language that has the text if this one has not; empty if none has.
+  const std::string& in(Language language) const;
 };
 
 // ---- computed values
@@ -138,6 +139,8 @@ struct Lesson {
 };
 
 // All expressions in the lesson, without duplicates.
+std::vector<const Words*> words_of(const Lesson& lesson);  // all its texts
+
 std::vector<Expression> expressions_of(const Lesson& lesson);
 
 // Splits a text whose braces are known to be valid.

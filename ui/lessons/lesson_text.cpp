@@ -433,8 +433,7 @@ class LessonReader {
   // ---- required parts
 
   void need(const Words& words, const std::string& what) {
-    for (std::size_t i = 0; i < language_codes.size(); ++i)
-      if (words.by_language[i].empty()) complain_(1, fmt::format("{} has no {}", what, language_codes[i]));
+    if (std::ranges::all_of(words.by_language, &std::string::empty)) complain_(1, fmt::format("{} has no text", what));
   }
 
   void check_words() {

@@ -30,7 +30,7 @@ namespace attnscope {
 namespace {
 
 bool is_training(const AppState& scope) {
-  return scope.status.activity == Activity::training;
+  return scope.a.status.activity == Activity::training;
 }
 
 template <Purpose purpose>
@@ -50,11 +50,11 @@ std::string train_title(const AppState& scope) {
 }
 
 std::string train_help(const AppState& scope) {
-  switch (scope.status.activity) {
+  switch (scope.a.status.activity) {
     case Activity::training:
       return tr("Pauses training after the current step.");
     case Activity::finished:
-      return trf("All {} steps are done. Continues training beyond them.", grouped(scope.run.config.training.steps));
+      return trf("All {} steps are done. Continues training beyond them.", grouped(scope.a.run.config.training.steps));
     case Activity::preparing:
       return tr("The run is being prepared.");
     case Activity::idle:
@@ -79,7 +79,7 @@ std::string reset_help(const AppState& scope) {
 }
 
 std::string own_folder(const AppState& scope) {
-  return scope.saved_to.empty() ? scope.run.folder : scope.saved_to;
+  return scope.saved_to.empty() ? scope.a.run.folder : scope.saved_to;
 }
 
 bool has_weights_in_folder(const AppState& scope) {
@@ -136,11 +136,11 @@ void step_workspace(AppState& scope) {
 }
 
 std::string plot_weight_title(const AppState& scope) {
-  return scope.run.config.model.is_signed() ? tr("Plot the selected value") : tr("Plot the selected weight");
+  return scope.a.run.config.model.is_signed() ? tr("Plot the selected value") : tr("Plot the selected weight");
 }
 
 std::string plot_weight_help(const AppState& scope) {
-  if (scope.run.config.model.is_signed())
+  if (scope.a.run.config.model.is_signed())
     return tr("Plots the value of the selected query and key over the captured steps. ") + weight_problem(scope);
   return tr("Plots the weight of the selected query on the selected key over the recorded steps, below the loss "
             "curve. ") +
@@ -257,12 +257,12 @@ void open_example(AppState& scope) {
 }
 
 bool has_example(const AppState& scope) {
-  const bool is_open = scope.run.folder == scope.facts.shipped_run && scope.status.step == scope.run.step;
+  const bool is_open = scope.a.run.folder == scope.facts.shipped_run && scope.a.status.step == scope.a.run.step;
   return !scope.facts.shipped_run.empty() && !is_open;
 }
 
 bool has_better_step(const AppState& scope) {
-  return scope.status.best_step && *scope.status.best_step < scope.status.step && !scope.other;
+  return scope.a.status.best_step && *scope.a.status.best_step < scope.a.status.step && !scope.b;
 }
 
 // With a lesson open, leaves only at the second press: the key is next to those of a clicker's software.
@@ -292,12 +292,12 @@ void escape(AppState& scope) {
 
 // ---- two runs
 
-template <RunSide side>
+template <DisplayedSide side>
 bool is_side(const AppState& scope) {
   return scope.comparing.side == side;
 }
 
-template <RunSide side>
+template <DisplayedSide side>
 void show_this_side(AppState& scope) {
   show_side(scope, side);
 }
@@ -322,7 +322,7 @@ bool is_recorded_sentence(const AppState& scope) {
 }
 
 bool is_in_past(const AppState& scope) {
-  return scope.timeline.past.snapshot != nullptr;
+  return scope.a.past.snapshot != nullptr;
 }
 
 // ---- the table
@@ -429,10 +429,11 @@ constexpr MenuPlace apart(Menu menu) {
 
 constexpr std::array table = {
     // ---- the menus
-    Action{"open-run", "Open run…",
-           "Opens the folder of a saved run: weights, tokenizer, curves. Or a capture, a .safetensors file with attention "
-           "that another program recorded.",
-           typing(ctrl(Key::o)), Menu::file, choose_it<Purpose::open_run>},
+    Action{
+        "open-run", "Open run…",
+        "Opens the folder of a saved run: weights, tokenizer, curves. Or a capture, a .safetensors file with attention "
+        "that another program recorded.",
+        typing(ctrl(Key::o)), Menu::file, choose_it<Purpose::open_run>},
     Action{"example", "Example", "Opens the trained model that ships with attnscope.", no_key, Menu::file, open_example,
            has_example},
     Action{"open-corpus", "Open corpus…",
@@ -476,10 +477,12 @@ constexpr std::array table = {
            no_key, apart(Menu::run), ask_for_comparison, can_compare},
     Action{"next-side", "A, B, A − B", "Switches to the next side of the comparison.", typing(ctrl_shift(Key::c)),
            Menu::run, show_next_side, is_comparing},
-    Action{"show-a", "Show A", "", no_key, Menu::run, show_this_side<RunSide::a>, is_comparing, is_side<RunSide::a>},
-    Action{"show-b", "Show B", "", no_key, Menu::run, show_this_side<RunSide::b>, is_comparing, is_side<RunSide::b>},
-    Action{"show-difference", "Show A − B", "", no_key, Menu::run, show_this_side<RunSide::difference>, is_comparing,
-           is_side<RunSide::difference>},
+    Action{"show-a", "Show A", "", no_key, Menu::run, show_this_side<DisplayedSide::a>, is_comparing,
+           is_side<DisplayedSide::a>},
+    Action{"show-b", "Show B", "", no_key, Menu::run, show_this_side<DisplayedSide::b>, is_comparing,
+           is_side<DisplayedSide::b>},
+    Action{"show-difference", "Show A − B", "", no_key, Menu::run, show_this_side<DisplayedSide::difference>,
+           is_comparing, is_side<DisplayedSide::difference>},
     Action{"keep-a", "Keep only A",
            "Ends the comparison and continues with A. B is saved and can be opened with File, Open run.", no_key,
            Menu::run, keep_this_side<RunSide::a>, can_keep_side},
@@ -559,10 +562,14 @@ constexpr std::array table = {
     Action{"system-language", "System language",
            "Shows the window and the lessons in the system's language, if it is one of those below.", no_key,
            apart(Menu::view), follow_system, always, follows_system},
-    Action{"english", "English", "Window and lessons in English.", no_key, Menu::view,
+    Action{"english", language_titles[0], "Window and lessons in English.", no_key, Menu::view,
            choose_language<Language::english>, always, is_language<Language::english>},
-    Action{"french", "Français", "Fenêtre et leçons en français.", no_key, Menu::view,
+    Action{"french", language_titles[1], "Fenêtre et leçons en français.", no_key, Menu::view,
            choose_language<Language::french>, always, is_language<Language::french>},
+    Action{"spanish", language_titles[2], "Ventana y lecciones en español.", no_key, Menu::view,
+           choose_language<Language::spanish>, always, is_language<Language::spanish>},
+    Action{"chinese", language_titles[3], "窗口和课程使用简体中文。", no_key, Menu::view,
+           choose_language<Language::chinese>, always, is_language<Language::chinese>},
     Action{"larger", "Larger", "", everywhere(ctrl(Key::plus)), apart(Menu::view),
            [](AppState& scope) { set_zoom(scope.layout, scope.layout.zoom * 1.1F); }},
     Action{"smaller", "Smaller", "", everywhere(ctrl(Key::minus)), Menu::view,
@@ -665,15 +672,15 @@ constexpr std::array table = {
 
 // Actions that affect training, and actions that replace or save the run.
 constexpr std::array<std::string_view, 3> of_training = {"train", "step", "pin"};
-constexpr std::array<std::string_view, 14> of_runs = {"open-run", "go-to-best", "example",     "open-corpus", "open-view",  "save-run",
-                                                      "save-run-as", "reset",   "begin-with",  "compare",    "keep-a",
-                                                      "keep-b",      "lessons", "serve"};
+constexpr std::array<std::string_view, 14> of_runs = {"open-run", "go-to-best",  "example", "open-corpus", "open-view",
+                                                      "save-run", "save-run-as", "reset",   "begin-with",  "compare",
+                                                      "keep-a",   "keep-b",      "lessons", "serve"};
 
 // Actions that need a model, which a capture does not have.
 constexpr std::array<std::string_view, 20> of_models = {
-    "save-run", "save-run-as", "train",     "step",        "reset",    "begin-with", "compare",
-    "evaluate", "serve",       "pin",       "open-inside", "head-off", "layer-off",  "hide-key",
-    "force-key", "lessons",    "next-side", "show-a",      "show-b",   "show-difference"};
+    "save-run",  "save-run-as", "train",     "step",        "reset",    "begin-with",     "compare",
+    "evaluate",  "serve",       "pin",       "open-inside", "head-off", "layer-off",      "hide-key",
+    "force-key", "lessons",     "next-side", "show-a",      "show-b",   "show-difference"};
 
 // The reason why this window may not do it if the run trains elsewhere or is a capture; null: allowed.
 const char* forbidden(const Action& action, const AppState& scope) {
@@ -768,7 +775,7 @@ void add_line(std::vector<KeyLine>& lines, const std::string& key, std::string w
 const Snapshot* live_inspection(const AppState& scope) {
   const Shown& shown = shown_maps(scope).newest;
   const bool recorded = shown.snapshot && shown.snapshot->recorded_weights;
-  const Shown& newest = shows_other(scope) ? scope.other->newest : scope.newest;
+  const Shown& newest = shown_run(scope).newest;
   return recorded ? shown.snapshot.get() : newest.snapshot.get();
 }
 
@@ -882,8 +889,8 @@ WorkspaceContext context_of(AppState& scope, TextureStore& textures, const Skin&
   return {.maps = shown_maps(scope),
           .live = live_inspection(scope),
           .views = scope.views,
-          .config = shown_run(scope).config,
-          .curves = shown_curves(scope),
+          .config = shown_run(scope).run.config,
+          .curves = shown_run(scope).curves,
           .has_run = has_run(scope),
           .reference = scope.reference,
           .side_width = scope.layout.side_width,

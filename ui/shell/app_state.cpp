@@ -9,43 +9,41 @@ namespace {
 constexpr std::size_t most_toasts = 50;
 
 // For a recorded frame, prefers the forward pass through its step's weights once it is available.
-ShownMaps maps_of(const Shown& past, const Shown& inspection, const Shown& newest, const Shown& complete) {
-  if (!past.snapshot) return {newest, complete};
-  const bool of_past = inspection.snapshot && inspection.snapshot->run == past.snapshot->run &&
-                       inspection.snapshot->step == past.snapshot->step &&
-                       inspection.snapshot->source_text == past.snapshot->source_text;
-  return of_past ? ShownMaps{inspection, inspection} : ShownMaps{past, past};
+ShownMaps maps_of(const RunView& view) {
+  const Snapshot* past = view.past.snapshot.get();
+  if (!past) return {view.newest, view.complete};
+  const Snapshot* inspection = view.inspection.snapshot.get();
+  const bool of_past = inspection && inspection->run == past->run && inspection->step == past->step &&
+                       inspection->source_text == past->source_text;
+  const Shown& shown = of_past ? view.inspection : view.past;
+  return {shown, shown};
+}
+
+const RunView& run_at(const AppState& scope, RunSide side) {
+  return side == RunSide::b && scope.b ? *scope.b : scope.a;
 }
 
 }  // namespace
 
 ShownMaps shown_maps(const AppState& scope) {
-  return shown_maps(scope, shows_other(scope) ? RunSide::b : RunSide::a);
+  return maps_of(shown_run(scope));
 }
 
 ShownMaps shown_maps(const AppState& scope, RunSide side) {
-  if (side == RunSide::b && scope.other) {
-    const OtherRun& other = *scope.other;
-    return maps_of(other.past, other.inspection, other.newest, other.complete);
-  }
-  return maps_of(scope.timeline.past, scope.timeline.inspection, scope.newest, scope.complete);
+  return maps_of(run_at(scope, side));
 }
 
-bool shows_other(const AppState& scope) {
-  return scope.other && scope.comparing.side == RunSide::b;
+RunSide shown_side(const AppState& scope) {
+  return scope.b && scope.comparing.side == DisplayedSide::b ? RunSide::b : RunSide::a;
 }
 
-const RunOpened& shown_run(const AppState& scope) {
-  return shows_other(scope) ? scope.other->run : scope.run;
-}
-
-const Curves& shown_curves(const AppState& scope) {
-  return shows_other(scope) ? scope.other->curves : scope.curves;
+const RunView& shown_run(const AppState& scope) {
+  return run_at(scope, shown_side(scope));
 }
 
 std::optional<std::int64_t> inspected_step(const AppState& scope) {
-  const Snapshot* past = scope.timeline.past.snapshot.get();
-  if (!past || !std::ranges::binary_search(scope.status.recorded_weights, past->step)) return std::nullopt;
+  const Snapshot* past = scope.a.past.snapshot.get();
+  if (!past || !std::ranges::binary_search(scope.a.status.recorded_weights, past->step)) return std::nullopt;
   return past->step;
 }
 
@@ -58,7 +56,7 @@ bool may_replace(const AppState& scope) {
 }
 
 bool has_run(const AppState& scope) {
-  return scope.run.run != 0;
+  return scope.a.run.run != 0;
 }
 
 Language language_of(const AppState& scope) {

@@ -9,13 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/curves.h"
-#include "base/shown.h"
 #include "base/translation.h"
 #include "manual/manual.h"
-#include "messages/history.h"
 #include "messages/messages.h"
-#include "messages/snapshot.h"
 #include "shell/comparing.h"
 #include "shell/curves_panel.h"
 #include "shell/dialogs/context_menu.h"
@@ -24,6 +20,7 @@
 #include "shell/layout.h"
 #include "shell/lessons/lessons.h"
 #include "shell/pen.h"
+#include "shell/run_view.h"
 #include "shell/saved_view.h"
 #include "shell/undo.h"
 #include "widgets/capture.h"
@@ -177,11 +174,8 @@ struct ReplaceQuestion {
   std::string path;
 };
 
-// Navigation through the recorded frames of the sentence, which is pinned then.
+// Navigation through the recorded frames of the sentence, which is pinned then. RunView::past is the displayed one.
 struct Timeline {
-  Shown past;        // the recorded frame on display; no snapshot: the present
-  Shown inspection;  // newest forward pass through the weights of a recorded step; may belong to another frame than
-                     // `past`
   bool playing = false;
   double frame_began = 0;  // ImGui::GetTime() when the frame was shown; valid only while playing
   float speed = 1;         // playback speed
@@ -198,17 +192,12 @@ enum class Rights {
 struct AppState {
   // ---- received
   Rights rights = Rights::owner;  // set by the app
-  Status status;
-  bool open_refused = false;  // an error was reported; without a run, nothing is being opened any more
-  RunOpened run;              // run.run is 0 until the first run arrives
-  Curves curves;
-  History history;                   // frames of the pinned sentences; a copy of the worker's
+  RunView a;
+  std::optional<RunView> b;          // the run that A is compared with; nullopt: no comparison
+  bool open_refused = false;         // an error was reported; without a run, nothing is being opened any more
   std::optional<Progress> progress;  // set only during a long operation
   std::optional<StudyUnderWay> study;
   std::uint64_t studies = 0;          // number of studies requested so far
-  Shown newest;                       // may contain only tokens and encoder so far
-  Shown complete;                     // newest fully decoded one; shown until the next is complete
-  std::optional<OtherRun> other;      // B, the run compared with; nullopt: no comparison
   std::uint64_t versions = 0;         // last version given to a snapshot on display; versions are unique
   std::vector<Toast> toasts;          // oldest first
   std::vector<Autosave> autosaves;    // of previous sessions, newest first
@@ -265,10 +254,9 @@ ShownMaps shown_maps(const AppState& scope);
 // Same for one of the two runs.
 ShownMaps shown_maps(const AppState& scope, RunSide side);
 
-// The run on display and its measurements: the other run if its side is shown.
-const RunOpened& shown_run(const AppState& scope);
-const Curves& shown_curves(const AppState& scope);
-bool shows_other(const AppState& scope);
+// The run on display: B if its side is shown, otherwise A.
+RunSide shown_side(const AppState& scope);
+const RunView& shown_run(const AppState& scope);
 
 // The step whose recorded weights are inspected; nullopt: the present weights, or none were recorded.
 std::optional<std::int64_t> inspected_step(const AppState& scope);

@@ -40,42 +40,43 @@ void draw_line(const std::string& name, const std::string& value, const Skin& sk
 }  // namespace
 
 bool shows_capture(const AppState& scope) {
-  return scope.run.config.model.is_capture();
+  return scope.a.run.config.model.is_capture();
 }
 
 bool has_curves(const AppState& scope) {
-  return !shows_capture(scope) || !scope.curves[metric("loss")].points().x.empty();
+  return !shows_capture(scope) || !scope.a.curves[metric("loss")].points().x.empty();
 }
 
 void settle_capture(AppState& scope) {
   if (!shows_capture(scope)) return;
-  if (!example_of(scope)) set_sentence(scope, scope.run.examples.front().source);
-  const Snapshot* snapshot = scope.complete.snapshot.get();
+  if (!example_of(scope)) set_sentence(scope, scope.a.run.examples.front().source);
+  const Snapshot* snapshot = scope.a.complete.snapshot.get();
   if (!snapshot || !snapshot->captured) return;
   if (workspace_refusal(*scope.layout.workspace, *snapshot)) scope.layout.workspace = find_workspace("attention");
   settle_view(scope, *snapshot);
 }
 
 const char* absence(const AppState& scope, const Workspace& workspace) {
-  const Snapshot* snapshot = scope.complete.snapshot.get();
+  const Snapshot* snapshot = scope.a.complete.snapshot.get();
   return snapshot ? workspace_refusal(workspace, *snapshot) : nullptr;
 }
 
 const char* absence(const AppState& scope, const WorkspaceView& view) {
-  const Snapshot* snapshot = scope.complete.snapshot.get();
+  const Snapshot* snapshot = scope.a.complete.snapshot.get();
   return snapshot ? view_refusal(view, *snapshot) : nullptr;
 }
 
 void draw_capture_facts(const AppState& scope, const Skin& skin) {
   bold_text(tr("Capture"), skin);
-  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                     tr("Attention that another program recorded. There is no model: nothing can be trained, decoded or "
-                        "changed. To do that, open a run (File, Open run)."),
-                     skin);
+  draw_wrapped_label(
+      skin.fonts.small, skin.theme.text_dim,
+      tr("Attention that another program recorded. There is no model: nothing can be trained, decoded or "
+         "changed. To do that, open a run (File, Open run)."),
+      skin);
   ImGui::Spacing();
-  draw_line(tr("file"), scope.run.folder, skin);
-  draw_line(tr("sentences"), grouped(std::ssize(scope.run.examples)), skin);
-  const Snapshot* snapshot = scope.complete.snapshot.get();
+  draw_line(tr("file"), scope.a.run.folder, skin);
+  draw_line(tr("sentences"), grouped(std::ssize(scope.a.run.examples)), skin);
+  const Snapshot* snapshot = scope.a.complete.snapshot.get();
   if (!snapshot || !snapshot->captured) return;
   for (const AttentionPart part : attention_parts) {
     const PartSize size = part_size(snapshot->model, part);
@@ -101,15 +102,15 @@ bool can_save_capture(const AppState& scope) {
 }
 
 std::string capture_name(const AppState& scope) {
-  return scope.run.name;
+  return scope.a.run.name;
 }
 
 void save_capture(AppState& scope, const std::string& path, bool replace) {
   if (!can_save_capture(scope)) return;
   PinnedSentence sentence{scope.layout.sentence, {}};
-  if (const PinnedSentence* recorded = recorded_sentence(scope); recorded && !shows_other(scope))
+  if (const PinnedSentence* recorded = recorded_sentence(scope); recorded && shown_side(scope) == RunSide::a)
     sentence.frames = recorded->frames;
-  const Shown& present = shows_other(scope) ? scope.other->complete : scope.complete;
+  const Shown& present = shown_run(scope).complete;
   if (sentence.frames.empty() || present.snapshot->step > sentence.frames.back()->step)
     sentence.frames.push_back(present.snapshot);
   try {

@@ -24,68 +24,69 @@ namespace attnscope {
 namespace {
 
 // The frame in B's history at the step of A's recorded frame; null: nothing of the sentence was recorded there.
-const Frame* frame_beside(const AppState& scope) {
-  const PinnedSentence* sentence = scope.other->history.find(scope.layout.sentence);
+const Frame* nearest_frame_of_b(const AppState& scope) {
+  const PinnedSentence* sentence = scope.b->history.find(scope.layout.sentence);
   if (!sentence || sentence->frames.empty()) return nullptr;
-  return &sentence->frames[nearest_frame(sentence->frames, static_cast<double>(scope.timeline.past.snapshot->step))];
+  return &sentence->frames[nearest_frame(sentence->frames, static_cast<double>(scope.a.past.snapshot->step))];
 }
 
-struct OtherReceiver {
+struct ReceiverOfB {
   AppState& scope;
 
   void operator()(RunOpened& opened) {
     scope.progress.reset();
-    OtherRun other;
-    other.status = {.activity = scope.status.activity, .step = opened.step, .device = {}, .recorded_weights = {}};
-    for (const MetricPoint& point : std::exchange(opened.metrics, {})) other.curves.append(point);
-    other.history = History(std::exchange(opened.pinned, {}));
+    RunView b;
+    b.status = {.activity = scope.a.status.activity, .step = opened.step, .device = {}, .recorded_weights = {}};
+    for (const MetricPoint& point : std::exchange(opened.metrics, {})) b.curves.append(point);
+    b.history = History(std::exchange(opened.pinned, {}));
     for (const std::string& warning : opened.warnings) notify(scope, Severity::warning, "B: " + warning);
-    other.run = std::move(opened);
-    const bool first = !scope.other;
-    scope.other = std::move(other);
+    b.run = std::move(opened);
+    const bool first = !scope.b;
+    scope.b = std::move(b);
     scope.saved_to.clear();  // a comparison is saved separately from a run
     if (first) show_both();
   }
   // Switches to a workspace that shows both.
   void show_both() {
-    scope.comparing.side = RunSide::difference;
+    scope.comparing.side = DisplayedSide::difference;
     if (!find_difference_view(scope.layout.workspace->name)) scope.layout.workspace = find_workspace("attention");
   }
   void operator()(const MetricPoint& point) {
-    if (!scope.other) return;
-    scope.other->curves.append(point);
-    scope.other->status.step = point.step;
+    if (!scope.b) return;
+    scope.b->curves.append(point);
+    scope.b->status.step = point.step;
   }
   void operator()(const Status& status) {
-    if (scope.other) scope.other->status = status;
+    if (scope.b) scope.b->status = status;
   }
   void operator()(FrameRecorded& recorded) {
-    if (scope.other) scope.other->history.add(std::move(recorded.frame));
+    if (scope.b) scope.b->history.add(std::move(recorded.frame));
   }
 };
 
 std::vector<FieldDifference> present_differences(const AppState& scope) {
-  return differences(scope.run.config, scope.other->run.config);
+  return differences(scope.a.run.config, scope.b->run.config);
 }
 
 // ---- the bar
 
 struct SideText {
-  RunSide side;
+  DisplayedSide side;
+  std::optional<RunSide> run;
   const char* title;
   const char* help;
 };
 
 constexpr std::array side_texts = {
-    SideText{RunSide::a, "A", mark("Every workspace shows A, the current run.")},
-    SideText{RunSide::b, "B", mark("Every workspace shows B, the run that A is compared with.")},
-    SideText{RunSide::difference, "A \u2212 B",
+    SideText{DisplayedSide::a, RunSide::a, "A", mark("Every workspace shows A, the current run.")},
+    SideText{DisplayedSide::b, RunSide::b, "B", mark("Every workspace shows B, the run that A is compared with.")},
+    SideText{DisplayedSide::difference, std::nullopt, "A \u2212 B",
              mark("Every workspace shows both runs side by side, and their difference.")},
 };
 
 void draw_sides(AppState& scope, const Skin& skin) {
   for (const SideText& text : side_texts) {
-    const std::string name = text.side == RunSide::difference ? "" : "  " + side_name(scope, text.side);
+    const std::string name = text.run ? "  " + side_name(scope, *text.run) : "";
     const std::string title = fmt::format("{}{}###side{}", text.title, name, static_cast<int>(text.side));
     if (draw_choice(title.c_str(), scope.comparing.side == text.side,
                     trf("{} Ctrl+Shift+C switches to the next side.", tr(text.help)), skin))
@@ -96,11 +97,11 @@ void draw_sides(AppState& scope, const Skin& skin) {
 }  // namespace
 
 bool can_compare(const AppState& scope) {
-  return may_replace(scope) && has_run(scope) && scope.status.activity != Activity::preparing;
+  return may_replace(scope) && has_run(scope) && scope.a.status.activity != Activity::preparing;
 }
 
 bool is_comparing(const AppState& scope) {
-  return scope.other.has_value();
+  return scope.b.has_value();
 }
 
 bool can_keep_side(const AppState& scope) {
@@ -110,38 +111,38 @@ bool can_keep_side(const AppState& scope) {
 void ask_for_comparison(AppState& scope) {
   if (!can_compare(scope)) return;
   scope.comparing.asked = true;
-  scope.comparing.a = scope.run.config;
-  scope.comparing.b = scope.other ? scope.other->run.config : scope.edited;
+  scope.comparing.a = scope.a.run.config;
+  scope.comparing.b = scope.b ? scope.b->run.config : scope.edited;
 }
 
 void compare_with_run(AppState& scope, const std::string& path) {
-  if (can_compare(scope)) scope.commands.push_back(Compare{.other = path});
+  if (can_compare(scope)) scope.commands.push_back(Compare{.with = path});
 }
 
 void compare_configurations(AppState& scope, const Config& a, const Config& b) {
   if (!can_compare(scope)) return;
-  scope.commands.push_back(Compare{.other = b, .anew = a});
+  scope.commands.push_back(Compare{.with = b, .anew = a});
   scope.commands.push_back(Train{});
 }
 
 void keep_side(AppState& scope, RunSide side) {
-  if (can_keep_side(scope)) scope.commands.push_back(EndComparison{.other_stays = side == RunSide::b});
+  if (can_keep_side(scope)) scope.commands.push_back(EndComparison{.stays = side});
 }
 
-void show_side(AppState& scope, RunSide side) {
+void show_side(AppState& scope, DisplayedSide side) {
   scope.comparing.side = side;
   scope.focus_workspace = true;
 }
 
 void show_next_side(AppState& scope) {
-  show_side(scope,
-            static_cast<RunSide>((static_cast<int>(scope.comparing.side) + 1) % static_cast<int>(side_texts.size())));
+  show_side(scope, static_cast<DisplayedSide>((static_cast<int>(scope.comparing.side) + 1) %
+                                              static_cast<int>(side_texts.size())));
 }
 
 std::string side_name(const AppState& scope, RunSide side) {
   const std::vector<FieldDifference> differing = present_differences(scope);
   const bool b = side == RunSide::b;
-  return differing.empty() ? (b ? scope.other->run : scope.run).name : b ? name_of_b(differing) : name_of_a(differing);
+  return differing.empty() ? (b ? *scope.b : scope.a).run.name : b ? name_of_b(differing) : name_of_a(differing);
 }
 
 std::string comparison_title(const AppState& scope) {
@@ -149,60 +150,47 @@ std::string comparison_title(const AppState& scope) {
 }
 
 std::string comparison_note(const AppState& scope) {
-  if (std::string why = other_batches(scope.run.config, scope.other->run.config); !why.empty()) return why;
-  const std::int64_t a = scope.status.step, b = scope.other->status.step;
+  if (std::string why = other_batches(scope.a.run.config, scope.b->run.config); !why.empty()) return why;
+  const std::int64_t a = scope.a.status.step, b = scope.b->status.step;
   if (std::abs(a - b) <= 1) return {};
   return trf("{} is {} steps behind; Train will bring it level first.", a < b ? "A" : "B", grouped(std::abs(a - b)));
 }
 
-void receive(AppState& scope, OfOther& event) {
-  std::visit(OtherReceiver{scope}, event.what);
+void receive(AppState& scope, OfRunB& event) {
+  std::visit(ReceiverOfB{scope}, event.what);
 }
 
 void receive(AppState& scope, const ComparisonEnded& ended) {
-  if (!scope.other) return;
-  OtherRun other = *std::exchange(scope.other, std::nullopt);
-  scope.comparing.side = RunSide::a;
+  if (!scope.b) return;
+  RunView b = *std::exchange(scope.b, std::nullopt);
+  scope.comparing.side = DisplayedSide::a;
   scope.saved_to.clear();
-  if (!ended.other_stays) return;
-  scope.run = std::move(other.run);
-  scope.curves = std::move(other.curves);
-  scope.history = std::move(other.history);
-  scope.status = std::move(other.status);
-  scope.newest = std::move(other.newest);
-  scope.complete = std::move(other.complete);
-  scope.edited = scope.run.config;
+  if (ended.stays == RunSide::a) return;
+  scope.a = std::move(b);
+  scope.edited = scope.a.run.config;
   show_present(scope);
 }
 
-void receive_other(AppState& scope, std::shared_ptr<const Snapshot> snapshot) {
-  if (!scope.other || !snapshot || snapshot->run != scope.other->run.run) return;
-  OtherRun& other = *scope.other;
-  if (snapshot == other.newest.snapshot || snapshot == other.inspection.snapshot) return;
-  const bool decoded = snapshot->is_whole();
-  if (snapshot->recorded_weights) {
-    if (decoded) other.inspection = {std::move(snapshot), ++scope.versions};
-    return;
-  }
-  other.newest = {std::move(snapshot), ++scope.versions};
-  if (decoded) other.complete = other.newest;
+void receive_b(AppState& scope, std::shared_ptr<const Snapshot> snapshot) {
+  if (!scope.b || !snapshot || snapshot->run != scope.b->run.run) return;
+  receive(*scope.b, std::move(snapshot), scope.versions);
 }
 
-void settle_other(AppState& scope) {
-  if (!scope.other) return;
-  Shown& past = scope.other->past;
-  const Frame* frame = scope.timeline.past.snapshot ? frame_beside(scope) : nullptr;
+void settle_b(AppState& scope) {
+  if (!scope.b) return;
+  Shown& past = scope.b->past;
+  const Frame* frame = scope.a.past.snapshot ? nearest_frame_of_b(scope) : nullptr;
   if (!frame) {
     past = {};
     return;
   }
   if (past.snapshot != *frame) past = {*frame, ++scope.versions};
-  past.inspection_comes = std::ranges::binary_search(scope.other->status.recorded_weights, past.snapshot->step) &&
-                          past.snapshot->step == scope.timeline.past.snapshot->step;
+  past.inspection_comes = std::ranges::binary_search(scope.b->status.recorded_weights, past.snapshot->step) &&
+                          past.snapshot->step == scope.a.past.snapshot->step;
 }
 
 void draw_comparison_bar(AppState& scope, const Skin& skin) {
-  if (!scope.other) return;
+  if (!scope.b) return;
   ImGui::PushID("comparison");
   draw_sides(scope, skin);
   const std::string note = comparison_note(scope);
@@ -211,8 +199,8 @@ void draw_comparison_bar(AppState& scope, const Skin& skin) {
   const float room = ImGui::GetContentRegionAvail().x - buttons - skin.px(8);
   const std::string text = shortened(skin.fonts.ui, note.empty() ? title : note, room);
   colored_text(note.empty() ? skin.theme.text_dim : skin.theme.warning, text);
-  help_tooltip(trf("{}\nA: {}, step {}\nB: {}, step {}{}{}", title, scope.run.name, grouped(scope.status.step),
-                   scope.other->run.name, grouped(scope.other->status.step), note.empty() ? "" : "\n", note),
+  help_tooltip(trf("{}\nA: {}, step {}\nB: {}, step {}{}{}", title, scope.a.run.name, grouped(scope.a.status.step),
+                   scope.b->run.name, grouped(scope.b->status.step), note.empty() ? "" : "\n", note),
                skin);
   if (!scope.presentation) {
     ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - buttons + skin.px(8), 0);

@@ -8,11 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/curves.h"
-#include "base/shown.h"
 #include "base/skin.h"
 #include "config/config.h"
-#include "messages/history.h"
 #include "messages/messages.h"
 #include "workspaces/compare/compare.h"
 
@@ -20,27 +17,16 @@ namespace attnscope {
 
 struct AppState;
 
-enum class RunSide { a, b, difference };
+// The run that the workspaces show, or the difference of both.
+enum class DisplayedSide { a, b, difference };
 inline constexpr std::array<std::string_view, 3> side_names = {"a", "b", "difference"};  // as used on the command line
 
-// Run B; receives the same events as A.
-struct OtherRun {
-  RunOpened run;
-  Status status;
-  Curves curves;
-  History history;
-  Shown newest;
-  Shown complete;
-  Shown past;        // B's frame at the recorded step that A shows, or the nearest; no snapshot: the present is shown
-  Shown inspection;  // newest forward pass through the weights of a recorded step
-};
-
 struct ComparingView {
-  RunSide side = RunSide::a;  // shown in the workspaces
-  bool asked = false;         // request: open the dialog
-  Config a, b;                // configurations edited in the dialog
-  std::string filter;         // filters the fields by name
-  bool anew = true;           // reset A, too
+  DisplayedSide side = DisplayedSide::a;  // shown in the workspaces
+  bool asked = false;                     // request: open the dialog
+  Config a, b;                            // configurations edited in the dialog
+  std::string filter;                     // filters the fields by name
+  bool anew = true;                       // reset A, too
 };
 
 // ---- actions
@@ -52,7 +38,7 @@ void ask_for_comparison(AppState& scope);  // opens the dialog
 void compare_with_run(AppState& scope, const std::string& path);
 void compare_configurations(AppState& scope, const Config& a, const Config& b);  // initializes both randomly and trains
 void keep_side(AppState& scope, RunSide side);  // ends the comparison with only that run
-void show_side(AppState& scope, RunSide side);
+void show_side(AppState& scope, DisplayedSide side);
 void show_next_side(AppState& scope);
 
 // A name for A or B after the settings in which they differ: "rope"; the runs' own names if there are none.
@@ -64,12 +50,12 @@ std::string comparison_note(const AppState& scope);
 
 // ---- events of the session
 
-void receive(AppState& scope, OfOther& event);
+void receive(AppState& scope, OfRunB& event);
 void receive(AppState& scope, const ComparisonEnded& ended);
-void receive_other(AppState& scope, std::shared_ptr<const Snapshot> snapshot);
+void receive_b(AppState& scope, std::shared_ptr<const Snapshot> snapshot);  // ignored unless it is of the present B
 
 // Once per frame: makes B show the same step as A.
-void settle_other(AppState& scope);
+void settle_b(AppState& scope);
 
 // ---- drawing
 

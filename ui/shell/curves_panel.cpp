@@ -44,7 +44,8 @@ void fit_everything(CurvesView& view) {
 void draw_controls(const Curves& curves, const Curves* other, CurvesView& view, const Skin& skin) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(skin.px(5), ImGui::GetStyle().ItemSpacing.y));
   float buttons = 0;
-  for (const char* label : {tr("Log"), tr("Log x"), tr("Follow"), tr("Fit"), tr("CSV")}) buttons += button_width(label) + skin.px(5);
+  for (const char* label : {tr("Log"), tr("Log x"), tr("Follow"), tr("Fit"), tr("CSV")})
+    buttons += button_width(label) + skin.px(5);
   const float rest = clamped(ImGui::GetContentRegionAvail().x - buttons, skin.px(44), skin.px(160));
   ImGui::SetNextItemWidth(rest);
   number_slider("##smoothing", view.smoothing, 0.0F, 0.99F, rest < skin.px(84) ? "%.2f" : tr("smooth %.2f"), 0, skin);

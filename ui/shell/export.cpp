@@ -34,7 +34,7 @@ bool draws(const AppState& scope, const HeadPlace& place, const Shown& shown) {
 }
 
 std::optional<WorkspaceNumbers> selected_map(const AppState& scope) {
-  if (scope.other && scope.comparing.side == RunSide::difference) {
+  if (scope.b && scope.comparing.side == DisplayedSide::difference) {
     const DifferenceView* both = find_difference_view(scope.layout.workspace->name);
     return both && both->numbers ? both->numbers(scope.views) : std::nullopt;
   }

@@ -1,7 +1,5 @@
 #include "shell/glyphs.h"
 
-#include <imgui.h>
-
 #include <utility>
 
 #include "base/drawable_text.h"
@@ -27,15 +25,18 @@ std::string missing_font_text(char32_t sign, std::string_view package) {
              static_cast<unsigned>(sign), package);
 }
 
-std::set<char32_t> Glyphs::new_in(const AppState& scope) {
+std::set<char32_t> Glyphs::new_in(const AppState& scope, bool menu_open) {
   const auto changed = [](auto& last, const auto& now) {
     const bool differs = last != now;
     if (differs) last = now;
     return differs;
   };
   read_what_is_short(scope);
-  if (changed(run_, scope.run.run)) {
-    for (const Example& example : scope.run.examples) {
+  if (changed(language_, language_of(scope))) read_language(scope);
+  if (menu_open)
+    for (const char* title : language_titles) read(title);
+  if (changed(run_, scope.a.run.run)) {
+    for (const Example& example : scope.a.run.examples) {
       read(example.source);
       read(example.target);
     }
@@ -48,15 +49,23 @@ std::set<char32_t> Glyphs::new_in(const AppState& scope) {
 
 // Sentences, names and messages: in every frame, because that is cheaper than detecting changes.
 void Glyphs::read_what_is_short(const AppState& scope) {
-  for (const std::string* text : {&scope.layout.sentence, &scope.reference, &scope.dropped_file, &scope.run.name,
-                                  &scope.run.folder, &scope.saved_to, &scope.edited.corpus.source})
+  for (const std::string* text : {&scope.layout.sentence, &scope.reference, &scope.dropped_file, &scope.a.run.name,
+                                  &scope.a.run.folder, &scope.saved_to, &scope.edited.corpus.source})
     read(*text);
   for (const std::string& sentence : scope.layout.recent) read(sentence);
-  for (const PinnedSentence& sentence : scope.history.sentences()) read(sentence.text);
+  for (const PinnedSentence& sentence : scope.a.history.sentences()) read(sentence.text);
   for (const Toast& toast : scope.toasts) read(toast.message.text);
   if (!scope.browser.open) return;
   read(scope.browser.path_text);
   for (const DirectoryEntry& entry : scope.browser.listing.entries) read(entry.name);
+}
+
+// The window's text and the lessons.
+void Glyphs::read_language(const AppState& scope) {
+  if (const auto& catalogue = scope.translations.catalogues[static_cast<std::size_t>(language_)])
+    for (const auto& [english, entry] : *catalogue) read(entry.text);
+  for (const Lesson& lesson : scope.facts.lessons)
+    for (const Words* words : words_of(lesson)) read(words->in(language_));
 }
 
 void Glyphs::read(const Snapshot& snapshot) {

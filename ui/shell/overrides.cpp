@@ -139,7 +139,7 @@ Overrides overrides_of(const AppState& scope) {
   const DecodingView& decoding = scope.views.of<DecodingView>();
   Overrides overrides{attention.interventions, decoding.prefix, decoding.prefix_ids, false, {}};
   overrides.lifted_mask = attention.inside.lifted.has_value();
-  if (const Snapshot* past = scope.timeline.past.snapshot.get()) overrides.step = past->step;
+  if (const Snapshot* past = scope.a.past.snapshot.get()) overrides.step = past->step;
   return overrides;
 }
 

@@ -258,7 +258,7 @@ SavedView view_in(const nlohmann::json& json) {
 // The path that identifies the run: the folder it is saved in, or was opened from.
 std::string place_of_run(const AppState& scope) {
   // In a comparison, saved_to belongs to the comparison.
-  const std::string& folder = scope.saved_to.empty() || scope.other ? scope.run.folder : scope.saved_to;
+  const std::string& folder = scope.saved_to.empty() || scope.b ? scope.a.run.folder : scope.saved_to;
   if (folder.empty()) return folder;
   return folder == scope.facts.shipped_run ? std::string(shipped_run_name) : fs::absolute(folder).string();
 }
@@ -280,10 +280,10 @@ SavedView seen_now(const AppState& scope) {
                  .query = attention.pinned_row,
                  .key = attention.pinned_col,
                  .interventions = attention.interventions};
-  if (const Snapshot* past = scope.timeline.past.snapshot.get()) view.step = past->step;
+  if (const Snapshot* past = scope.a.past.snapshot.get()) view.step = past->step;
   if (workspace.views) view.view = workspace.views()[workspace.shown(scope.views)].name;
   // The layer defaults to the last one of the model.
-  if (const Snapshot* inspection = scope.complete.snapshot.get())
+  if (const Snapshot* inspection = scope.a.complete.snapshot.get())
     view.head = selection_in(attention, *inspection).place;
   return view;
 }
@@ -365,9 +365,9 @@ void open_view(AppState& scope, SavedView view, const std::string& folder) {
   if (run.empty())
     return void(notify(scope, Severity::error,
                        tr("The run that comes with attnscope is missing. Reinstall attnscope, or open another run.")));
-  const bool is_open = has_run(scope) && (run == scope.run.folder || run == scope.saved_to);
+  const bool is_open = has_run(scope) && (run == scope.a.run.folder || run == scope.saved_to);
   if (is_open && !scope.lessons.reader) return show(scope, view);
-  scope.opening_view = OpeningView{std::move(view), run, scope.run.run};
+  scope.opening_view = OpeningView{std::move(view), run, scope.a.run.run};
   scope.commands.emplace_back(OpenRun{.path = run});
 }
 
@@ -384,16 +384,16 @@ void settle_saved_view(AppState& scope) {
   if (!scope.opening_view) return;
   // An open lesson restores the reader's run first.
   if (scope.lessons.reader) {
-    if (scope.run.folder != scope.opening_view->folder) scope.opening_view->run_before = scope.run.run;
+    if (scope.a.run.folder != scope.opening_view->folder) scope.opening_view->run_before = scope.a.run.run;
     return;
   }
-  if (scope.run.run == scope.opening_view->run_before || scope.run.folder != scope.opening_view->folder) return;
+  if (scope.a.run.run == scope.opening_view->run_before || scope.a.run.folder != scope.opening_view->folder) return;
   const OpeningView opened = *std::exchange(scope.opening_view, std::nullopt);
   show(scope, opened.view);
 }
 
 void give_up_view(AppState& scope) {
-  if (scope.opening_view && scope.run.run == scope.opening_view->run_before) scope.opening_view.reset();
+  if (scope.opening_view && scope.a.run.run == scope.opening_view->run_before) scope.opening_view.reset();
 }
 
 }  // namespace attnscope

@@ -46,21 +46,21 @@ void offer_autosave(AppState& scope) {
 // Offers the trained run that the present one replaced.
 void offer_run_before(AppState& scope, std::int64_t steps) {
   std::erase_if(scope.toasts, [](const Toast& toast) { return toast.offer && !toast.stays; });
-  if (!scope.run.before || steps == 0) return;
+  if (!scope.a.run.before || steps == 0) return;
   notify(scope, Severity::info, trf("The previous run (step {}) is still available.", grouped(steps))).offer = {
-      scope.run.folder.empty() ? tr("Undo reset") : tr("Reopen it"),
-      tr("Opens the previous run again. Ctrl+Z does the same."), *scope.run.before};
+      scope.a.run.folder.empty() ? tr("Undo reset") : tr("Reopen it"),
+      tr("Opens the previous run again. Ctrl+Z does the same."), *scope.a.run.before};
 }
 
 void offer_way_back(AppState& scope, const Diverged& diverged) {
   std::string text = trf("{}The loss is not finite at step {}: {} became NaN or infinite first. Training is paused.",
-                         diverged.of_other ? "B: " : "", grouped(diverged.step), diverged.what);
-  if (diverged.of_other)
+                         diverged.side == RunSide::b ? "B: " : "", grouped(diverged.step), diverged.what);
+  if (diverged.side == RunSide::b)
     text += tr(" Click Keep A to continue with A only.");
   else if (!diverged.saved)
     text += tr(" Lower the learning rate, then click Reset.");
   Toast& toast = notify(scope, Severity::error, std::move(text));
-  if (!diverged.saved || diverged.of_other) return;
+  if (!diverged.saved || diverged.side == RunSide::b) return;
   toast.offer = {trf("Back to step {} with half the learning rate", grouped(diverged.saved->step)),
                  tr("Opens the run as it was last saved; Train continues from there."),
                  OpenRun{.path = diverged.saved->path, .go_on = true, .discard_unsaved = true, .rate_factor = 0.5}};
@@ -72,22 +72,22 @@ struct Receiver {
   AppState& scope;
 
   void operator()(const MetricPoint& point) {
-    scope.curves.append(point);
-    scope.status.step = point.step;
+    scope.a.curves.append(point);
+    scope.a.status.step = point.step;
   }
 
-  void operator()(OfOther& event) { receive(scope, event); }
+  void operator()(OfRunB& event) { receive(scope, event); }
   void operator()(const ComparisonEnded& ended) { receive(scope, ended); }
 
   void operator()(const Status& status) {
-    if (scope.status.activity == Activity::preparing && status.activity != Activity::preparing) {
+    if (scope.a.status.activity == Activity::preparing && status.activity != Activity::preparing) {
       scope.progress.reset();
       give_up_return(scope);
       give_up_run(scope);
       give_up_view(scope);
     }
     scope.pausing = scope.pausing && status.activity == Activity::training;
-    scope.status = status;
+    scope.a.status = status;
   }
 
   void operator()(const Progress& progress) {
@@ -108,30 +108,31 @@ struct Receiver {
 
   void operator()(RunOpened& opened) {
     scope.progress.reset();
-    const std::int64_t steps_before = has_run(scope) ? scope.status.step : 0;
-    scope.curves = {};
+    const std::int64_t steps_before = has_run(scope) ? scope.a.status.step : 0;
+    scope.a.curves = {};
     const bool capture = opened.config.model.is_capture();
     if (capture) {  // a sentence with one step has no film
       std::erase_if(opened.pinned, [](const PinnedSentence& sentence) { return sentence.frames.size() < 2; });
-      scope.history = History::whole(std::exchange(opened.pinned, {}));
+      scope.a.history = History::whole(std::exchange(opened.pinned, {}));
       scope.views.of<AttentionView>().interventions = {};
       scope.requests.stop_serving = scope.service.has_value();  // a server sends runs
     } else {
-      scope.history = History(std::exchange(opened.pinned, {}));  // moved, so that the history frees the frames it drops
+      scope.a.history =
+          History(std::exchange(opened.pinned, {}));  // moved, so that the history frees the frames it drops
     }
     for (const MetricPoint& point : std::exchange(opened.metrics, {})) (*this)(point);
-    scope.status.step = opened.step;
+    scope.a.status.step = opened.step;
     if (!capture) scope.edited = opened.config;
     warn(opened.warnings);
-    const bool other_kind = scope.run.config.model.is_language_model() != opened.config.model.is_language_model();
+    const bool other_kind = scope.a.run.config.model.is_language_model() != opened.config.model.is_language_model();
     if (other_kind)
       scope.views.of<DecodingView>().time_step = -1;  // skip the prompt; show a translation from its first step
-    const std::uint64_t before = scope.run.run;
-    scope.run = std::move(opened);
+    const std::uint64_t before = scope.a.run.run;
+    scope.a.run = std::move(opened);
     let_go_of_output(scope);
     take_reference();
-    scope.saved_to = scope.run.saved_to;  // another run must not silently overwrite the one saved there
-    if (!scope.run.folder.empty() && !scope.run.autosaved) remember_run(scope, scope.run.folder);
+    scope.saved_to = scope.a.run.saved_to;  // another run must not silently overwrite the one saved there
+    if (!scope.a.run.folder.empty() && !scope.a.run.autosaved) remember_run(scope, scope.a.run.folder);
     receive_in_undo(scope, before);
     offer_run_before(scope, steps_before);
     scope.curves_view.axis.window.reset();
@@ -141,22 +142,22 @@ struct Receiver {
 
   void operator()(CorpusRead& read) {
     scope.progress.reset();
-    scope.run.corpus_follows = false;
-    scope.run.examples = std::move(read.examples);
+    scope.a.run.corpus_follows = false;
+    scope.a.run.examples = std::move(read.examples);
     warn(read.warnings);
     take_reference();
     probe_sentence(scope);  // again, because unseen words are known now
   }
 
   void operator()(const SentencePinned& pinned) {
-    scope.history.pin(pinned.text);
-    if (scope.other) scope.other->history.pin(pinned.text);
+    scope.a.history.pin(pinned.text);
+    if (scope.b) scope.b->history.pin(pinned.text);
   }
   void operator()(const SentenceUnpinned& unpinned) {
-    scope.history.unpin(unpinned.text);
-    if (scope.other) scope.other->history.unpin(unpinned.text);
+    scope.a.history.unpin(unpinned.text);
+    if (scope.b) scope.b->history.unpin(unpinned.text);
   }
-  void operator()(FrameRecorded& recorded) { scope.history.add(std::move(recorded.frame)); }
+  void operator()(FrameRecorded& recorded) { scope.a.history.add(std::move(recorded.frame)); }
 
   void operator()(AutosaveList& kept) {
     scope.autosaves = std::move(kept.runs);
@@ -165,8 +166,8 @@ struct Receiver {
   void operator()(const RunAutosaved& saved) {
     scope.requests.end = true;
     if (scope.lessons.reader) return;  // the lesson's run is not the reader's
-    scope.layout.last_run = saved.saved_in.empty() ? scope.run.folder : saved.saved_in;
-    scope.layout.continue_last_run = scope.saved_to.empty() && (scope.run.autosaved || !saved.saved_in.empty());
+    scope.layout.last_run = saved.saved_in.empty() ? scope.a.run.folder : saved.saved_in;
+    scope.layout.continue_last_run = scope.saved_to.empty() && (scope.a.run.autosaved || !saved.saved_in.empty());
   }
   void operator()(NotSaved& not_saved) {
     give_up_return(scope);
@@ -209,8 +210,8 @@ void remember_sentence(AppState& scope) {
 }
 
 const Example* example_of(const AppState& scope) {
-  const auto found = std::ranges::find(scope.run.examples, scope.layout.sentence, &Example::source);
-  return found == scope.run.examples.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(scope.a.run.examples, scope.layout.sentence, &Example::source);
+  return found == scope.a.run.examples.end() ? nullptr : &*found;
 }
 
 Probe wanted_probe(const AppState& scope) {
@@ -225,7 +226,7 @@ Probe wanted_probe(const AppState& scope) {
   const Workspace& workspace = *scope.layout.workspace;
   if (workspace.ask) workspace.ask(scope.views, probe);
   probe.step = inspected_step(scope);
-  const Snapshot* past = scope.timeline.past.snapshot.get();
+  const Snapshot* past = scope.a.past.snapshot.get();
   if (probe.embeddings && past) probe.embeddings->step = past->step;
   return probe;
 }
@@ -245,19 +246,11 @@ void probe_sentence(AppState& scope) {
 // ---- events of the session
 
 void receive(AppState& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot,
-             std::shared_ptr<const Snapshot> of_other) {
+             std::shared_ptr<const Snapshot> of_b) {
   Receiver receiver{scope};
   for (Event& event : events) std::visit(receiver, event);
-  receive_other(scope, std::move(of_other));
-
-  if (!snapshot || snapshot == scope.newest.snapshot || snapshot == scope.timeline.inspection.snapshot) return;
-  const bool decoded = snapshot->is_whole();
-  if (snapshot->recorded_weights) {
-    if (decoded) scope.timeline.inspection = {std::move(snapshot), ++scope.versions};
-    return;
-  }
-  scope.newest = {std::move(snapshot), ++scope.versions};
-  if (decoded) scope.complete = scope.newest;
+  receive_b(scope, std::move(of_b));
+  receive(scope.a, std::move(snapshot), scope.versions);
 }
 
 }  // namespace attnscope

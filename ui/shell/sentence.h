@@ -34,8 +34,8 @@ void probe_sentence(AppState& scope);
 // ---- events of the session
 
 // Handles events. A null snapshot keeps the present one. A new run replaces configuration and curves and is probed with
-// the sentence. `of_other` is the newest snapshot of the run compared with.
+// the sentence. `of_b` is the newest snapshot of run B.
 void receive(AppState& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot,
-             std::shared_ptr<const Snapshot> of_other = nullptr);
+             std::shared_ptr<const Snapshot> of_b = nullptr);
 
 }  // namespace attnscope

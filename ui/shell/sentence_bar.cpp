@@ -38,13 +38,14 @@ void draw_sentence_list(AppState& scope, const Skin& skin) {
   ImGui::SetNextWindowSizeConstraints(ImVec2(skin.px(320), 0), ImVec2(skin.px(900), skin.px(420)));
   if (!ImGui::BeginPopup("sentences")) return;
   int id = 0;
-  const bool prompt = scope.run.config.model.is_language_model();
-  if (!scope.run.examples.empty()) {
+  const bool prompt = scope.a.run.config.model.is_language_model();
+  if (!scope.a.run.examples.empty()) {
     draw_list_heading(shows_capture(scope) ? tr("Sentences of the capture")
-                      : prompt ? tr("From the test part of the corpus") : tr("Test pairs of the corpus: source → target"),
+                      : prompt             ? tr("From the test part of the corpus")
+                                           : tr("Test pairs of the corpus: source → target"),
                       skin);
   }
-  for (const Example& example : scope.run.examples) {
+  for (const Example& example : scope.a.run.examples) {
     ImGui::PushID(id++);
     draw_choice(scope, example.source,
                 example.target.empty() ? example.source : fmt::format("{}  →  {}", example.source, example.target));
@@ -58,7 +59,7 @@ void draw_sentence_list(AppState& scope, const Skin& skin) {
     draw_choice(scope, sentence, sentence);
     ImGui::PopID();
   }
-  if (scope.run.corpus_follows) {
+  if (scope.a.run.corpus_follows) {
     ImGui::TextUnformatted(tr("Examples will appear here once the corpus has been read."));
   } else if (id == 0) {
     ImGui::TextUnformatted(tr("Examples will appear here once a run is open."));
@@ -94,7 +95,7 @@ void draw_sentence_over(const std::string& sentence, const Skin& skin) {
 }
 
 void draw_input(AppState& scope, float width, const Skin& skin) {
-  const bool prompt = scope.run.config.model.is_language_model();
+  const bool prompt = scope.a.run.config.model.is_language_model();
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(prompt ? tr("Prompt") : tr("Sentence"));
   ImGui::SameLine(0, skin.px(8));
@@ -106,10 +107,9 @@ void draw_input(AppState& scope, float width, const Skin& skin) {
   std::string text = scope.layout.sentence;
   const bool committed = [&] {
     const WordSelection by_double_click;
-    return ImGui::InputTextWithHint("##sentence",
-                                    prompt ? tr("Type the start of a text") : tr("Type a sentence to inspect"), &text,
-                                    ImGuiInputTextFlags_EnterReturnsTrue |
-                                        (shows_capture(scope) ? ImGuiInputTextFlags_ReadOnly : 0));
+    return ImGui::InputTextWithHint(
+        "##sentence", prompt ? tr("Type the start of a text") : tr("Type a sentence to inspect"), &text,
+        ImGuiInputTextFlags_EnterReturnsTrue | (shows_capture(scope) ? ImGuiInputTextFlags_ReadOnly : 0));
   }();
   draw_sentence_over(text, skin);
   // All views follow the text while it is typed, so Escape leaves the field without Dear ImGui's revert to the previous
@@ -120,10 +120,11 @@ void draw_input(AppState& scope, float width, const Skin& skin) {
     remember_sentence(scope);
     scope.focus_workspace = true;  // the arrow keys navigate the workspace next
   }
-  help_tooltip(shows_capture(scope)
-                   ? tr("The captured sentence. Choose another one with ▼.")
-                   : tr("The sentence shown in every view. It is re-evaluated on each keystroke, even during training."),
-               skin);
+  help_tooltip(
+      shows_capture(scope)
+          ? tr("The captured sentence. Choose another one with ▼.")
+          : tr("The sentence shown in every view. It is re-evaluated on each keystroke, even during training."),
+      skin);
   ImGui::SameLine(0, skin.px(4));
   draw_pin(scope, skin);
   ImGui::SameLine(0, skin.px(4));
@@ -136,10 +137,10 @@ void draw_output(const AppState& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
   if (snapshot == nullptr) return;
   if (snapshot->captured && snapshot->output_text.empty()) return ImGui::NewLine();
-  if (is_blank(scope.layout.sentence) && !scope.run.config.model.is_language_model()) {
+  if (is_blank(scope.layout.sentence) && !scope.a.run.config.model.is_language_model()) {
     ImGui::AlignTextToFramePadding();
-    return dim_text(scope.run.config.model.is_classifier() ? tr("Type a text to classify it.")
-                                                           : tr("Type a sentence to translate it."),
+    return dim_text(scope.a.run.config.model.is_classifier() ? tr("Type a text to classify it.")
+                                                             : tr("Type a sentence to translate it."),
                     skin);
   }
   const bool pending = !is_recorded(*snapshot) && snapshot->request < scope.asked.request;

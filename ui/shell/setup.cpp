@@ -242,7 +242,7 @@ bool draw_field(AppState& scope, const ConfigField& field, const std::string& co
   const bool wanted = scope.field_to_show == field.key;
   if (wanted) ImGui::SetScrollHereY(0.3F);
   const std::string help = help_text(field, scope.edited);
-  draw_label(field, help, !field.live && differs(field, scope.run.config, scope.edited), label_width, skin);
+  draw_label(field, help, !field.live && differs(field, scope.a.run.config, scope.edited), label_width, skin);
   ImGui::SameLine(left + label_width + skin.px(4));
   ImGui::SetNextItemWidth(-1);
   if (!complaint.empty()) {
@@ -299,7 +299,7 @@ void draw_corpus_fact(const RunOpened& run, const Skin& skin) {
 }
 
 void draw_facts(const AppState& scope, std::string_view section, const Skin& skin) {
-  const RunOpened& run = scope.run;
+  const RunOpened& run = scope.a.run;
   if (run.run == 0) return;
   if (section == "corpus") {
     draw_corpus_fact(run, skin);
@@ -312,7 +312,7 @@ void draw_facts(const AppState& scope, std::string_view section, const Skin& ski
     small_text(skin.theme.text_dim, trf("{} parameters", grouped(run.num_parameters)), skin);
     help_tooltip(tr("Number of trained parameters, from the embeddings to the output matrix."), skin);
   } else {
-    small_text(skin.theme.text_dim, scope.status.device, skin);
+    small_text(skin.theme.text_dim, scope.a.status.device, skin);
   }
 }
 
@@ -337,8 +337,8 @@ void draw_waiting(AppState& scope, int waiting, bool valid, const Skin& skin) {
           : tr("Resets the run with these settings, starting from the weights named in \u201CInitialize from\u201D."),
       skin);
   ImGui::SameLine(0, skin.px(6));
-  ImGui::BeginDisabled(scope.edited == scope.run.config);
-  if (ImGui::Button(tr_label("Revert"), ImVec2(width, 0))) scope.edited = scope.run.config;
+  ImGui::BeginDisabled(scope.edited == scope.a.run.config);
+  if (ImGui::Button(tr_label("Revert"), ImVec2(width, 0))) scope.edited = scope.a.run.config;
   ImGui::EndDisabled();
   help_tooltip(tr("Restores the settings of the current run."), skin);
 }
@@ -409,7 +409,7 @@ void draw_setup(AppState& scope, const Skin& skin) {
     scope.layout.density = Density::everything;
   ImGui::Unindent(skin.px(9));
   ImGui::EndChild();
-  draw_waiting(scope, waiting_fields(scope.run.config, scope.edited), complaints.empty(), skin);
+  draw_waiting(scope, waiting_fields(scope.a.run.config, scope.edited), complaints.empty(), skin);
   if (live_edited) adjust(scope);
 }
 

@@ -148,7 +148,7 @@ void return_focus_after_click(AppState& scope) {
 // The text shown while there is nothing to display.
 std::string waiting_text(const AppState& scope) {
   if (scope.progress) return tr_filled(scope.progress->what) + std::string("…");
-  if (!has_run(scope) && scope.open_refused && scope.status.activity != Activity::preparing)
+  if (!has_run(scope) && scope.open_refused && scope.a.status.activity != Activity::preparing)
     return tr("No run is open. Open one with File, Open run, or train one with Apply");
   if (!has_run(scope)) return tr("Opening the run…  Or open another with File, Open run");
   return tr("Running the model on the sentence…");
@@ -157,14 +157,14 @@ std::string waiting_text(const AppState& scope) {
 // Names what the open workspace requires and lacks; empty: nothing.
 std::string what_is_missing(const AppState& scope) {
   const Workspace& workspace = *scope.layout.workspace;
-  if (shows_capture(scope)) return scope.complete.snapshot ? "" : tr("Reading the capture…");
+  if (shows_capture(scope)) return scope.a.complete.snapshot ? "" : tr("Reading the capture…");
   if (!workspace.needs.inspection) return "";
-  if (workspace.needs.writer && scope.run.config.model.is_classifier())
+  if (workspace.needs.writer && scope.a.run.config.model.is_classifier())
     return tr("This view shows step-by-step decoding, but a classifier predicts one label. See Origins, Classifier.");
   const ShownMaps maps = shown_maps(scope);
   const Snapshot* snapshot = (workspace.needs.decoding ? maps.complete : maps.newest).snapshot.get();
   if (!snapshot) return waiting_text(scope);
-  const bool needs_text = workspace.needs.text && !shown_run(scope).config.model.is_language_model();
+  const bool needs_text = workspace.needs.text && !shown_run(scope).run.config.model.is_language_model();
   if (needs_text && is_blank(scope.layout.sentence)) return tr("Type a sentence below, or choose one with ▼");
   return workspace.needs.present && is_recorded(*snapshot) ? recorded_note(maps.complete) : "";
 }
@@ -174,13 +174,13 @@ void draw_picture_caption(const AppState& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
   if (!snapshot) return;
   draw_wrapped_label(skin.fonts.bold, skin.theme.text, one_line(snapshot->source_text), skin);
-  if (scope.other && scope.comparing.side == RunSide::difference)
+  if (scope.b && scope.comparing.side == DisplayedSide::difference)
     return draw_wrapped_label(skin.fonts.ui, skin.theme.text, comparison_title(scope), skin);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, "→ " + one_line(snapshot->output_text), skin);
-  draw_wrapped_label(
-      skin.fonts.small, skin.theme.text_dim,
-      trf("step {}{}{}", grouped(snapshot->step), shown_run(scope).name.empty() ? "" : " · ", shown_run(scope).name),
-      skin);
+  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                     trf("step {}{}{}", grouped(snapshot->step), shown_run(scope).run.name.empty() ? "" : " · ",
+                         shown_run(scope).run.name),
+                     skin);
   ImGui::Dummy({1, skin.px(4)});
 }
 
@@ -218,7 +218,7 @@ void draw_workspace(AppState& scope, TextureStore& textures, const Skin& skin) {
   scope.exports.area = {corner, {corner.x + size.x, corner.y + size.y}};
   if (scope.exports.captioned) draw_picture_caption(scope, skin);
   const std::string note = what_is_missing(scope);
-  if (scope.other && scope.comparing.side == RunSide::difference) {
+  if (scope.b && scope.comparing.side == DisplayedSide::difference) {
     draw_difference(scope, textures, skin);
   } else if (note.empty()) {
     WorkspaceContext context = context_of(scope, textures, skin);
@@ -250,8 +250,8 @@ void draw_curves_column(AppState& scope, float width, float height, const Skin& 
   draw_splitter("curves_edge", scope.layout.curves_width, height, curves_edge, skin);
   ImGui::SameLine(0, skin.px(4));
   ImGui::BeginChild("curves", ImVec2(width, height));
-  scope.curves_view.best_step = scope.other ? std::nullopt : scope.status.best_step;
-  draw_curves(scope.curves, scope.curves_view, skin, scope.other ? &scope.other->curves : nullptr);
+  scope.curves_view.best_step = scope.b ? std::nullopt : scope.a.status.best_step;
+  draw_curves(scope.a.curves, scope.curves_view, skin, scope.b ? &scope.b->curves : nullptr);
   ImGui::EndChild();
   light_item(scope, "curves", skin);
 }
@@ -290,7 +290,7 @@ void draw_lit_sentence_bar(AppState& scope, const Skin& skin) {
 void draw_shell(AppState& scope, TextureStore& textures, const Skin& skin) {
   speak_language(scope);
   settle_timeline(scope, ImGui::GetTime());
-  settle_other(scope);
+  settle_b(scope);
   settle_capture(scope);
   handle_keys(scope, textures, skin);
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();

@@ -29,7 +29,7 @@ void draw_workspace_items(AppState& scope, const Skin& skin) {
 }
 
 void draw_buttons(AppState& scope, const Skin& skin) {
-  const bool training = scope.status.activity == Activity::training;
+  const bool training = scope.a.status.activity == Activity::training;
   draw_action_button(scope, find_action("train"), training ? Icon::pause : Icon::play,
                      training ? skin.theme.warning : skin.theme.success, skin);
   draw_action_button(scope, find_action("step"), Icon::step, skin.theme.accent, skin);
@@ -47,7 +47,7 @@ void draw_status(const AppState& scope, const Skin& skin) {
   ImGui::SetCursorPosX(std::max(x, ImGui::GetCursorPosX() + skin.px(8)));
   ImGui::AlignTextToFramePadding();
   dim_text(text, skin);
-  const std::string complete = scope.run.name.empty() ? text : scope.run.name + ": " + text;
+  const std::string complete = scope.a.run.name.empty() ? text : scope.a.run.name + ": " + text;
   help_tooltip(complete + tr("\nstep: optimizer steps; loss: training loss in nats per target token, with label "
                              "smoothing; tok/s: source and target tokens per second, without padding."),
                skin);
@@ -83,25 +83,25 @@ static_assert(activity_texts.size() == static_cast<std::size_t>(Activity::finish
 std::string status_line(const AppState& scope) {
   if (!has_run(scope)) return scope.progress ? tr_filled(scope.progress->what) : tr("no run yet");
   const char* activity =
-      scope.pausing ? tr("pausing…") : tr(activity_texts[static_cast<std::size_t>(scope.status.activity)]);
-  std::string line = trf("{} · step {}", activity, grouped(scope.status.step));
-  const std::vector<double>& loss = scope.curves[metric("loss")].points().y;
-  const std::vector<double>& speed = scope.curves[metric("tokens_per_second")].points().y;
+      scope.pausing ? tr("pausing…") : tr(activity_texts[static_cast<std::size_t>(scope.a.status.activity)]);
+  std::string line = trf("{} · step {}", activity, grouped(scope.a.status.step));
+  const std::vector<double>& loss = scope.a.curves[metric("loss")].points().y;
+  const std::vector<double>& speed = scope.a.curves[metric("tokens_per_second")].points().y;
   if (!loss.empty()) line += trf(" · loss {:.2f}", loss.back());
-  if (!speed.empty() && scope.status.activity == Activity::training) {
+  if (!speed.empty() && scope.a.status.activity == Activity::training) {
     line += trf(" · {} tok/s", rounded(speed.back()));
   }
-  if (!scope.status.device.empty()) line += " · " + scope.status.device;
+  if (!scope.a.status.device.empty()) line += " · " + scope.a.status.device;
   if (scope.service) line += trf(" · served, {} watching", scope.service->clients);
   return line;
 }
 
 void draw_training_sign(const AppState& scope, const Skin& skin) {
-  const std::vector<double>& loss = scope.curves[metric("loss")].points().y;
-  if (scope.status.activity == Activity::idle || loss.empty()) return ImGui::NewLine();
+  const std::vector<double>& loss = scope.a.curves[metric("loss")].points().y;
+  if (scope.a.status.activity == Activity::idle || loss.empty()) return ImGui::NewLine();
   const std::string text =
-      trf("{} · step {} · loss {:.2f}", tr(activity_texts[static_cast<std::size_t>(scope.status.activity)]),
-          grouped(scope.status.step), loss.back());
+      trf("{} · step {} · loss {:.2f}", tr(activity_texts[static_cast<std::size_t>(scope.a.status.activity)]),
+          grouped(scope.a.status.step), loss.back());
   const float width = text_size(skin.fonts.ui, text).x, room = ImGui::GetContentRegionAvail().x;
   const float curve = std::min(skin.px(120), room - width - skin.px(24));
   if (width > room) return ImGui::NewLine();

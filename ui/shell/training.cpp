@@ -101,12 +101,12 @@ struct HandOver {
 
 bool can_train(const AppState& scope) {
   if (!has_run(scope) || !may_control(scope) || shows_capture(scope)) return false;
-  const Activity activity = scope.status.activity;
+  const Activity activity = scope.a.status.activity;
   return activity == Activity::idle || activity == Activity::paused || activity == Activity::finished;
 }
 
 bool waits_for_corpus(const AppState& scope) {
-  return scope.run.config.corpus.source.empty() && !scope.edited.corpus.source.empty() && can_reset(scope);
+  return scope.a.run.config.corpus.source.empty() && !scope.edited.corpus.source.empty() && can_reset(scope);
 }
 
 std::string config_complaint(const Config& config) {
@@ -119,11 +119,12 @@ std::string config_complaint(const Config& config) {
 }
 
 bool can_reset(const AppState& scope) {
-  return may_replace(scope) && !shows_capture(scope) && scope.status.activity != Activity::preparing && config_complaint(scope.edited).empty();
+  return may_replace(scope) && !shows_capture(scope) && scope.a.status.activity != Activity::preparing &&
+         config_complaint(scope.edited).empty();
 }
 
 void play_or_pause(AppState& scope) {
-  if (scope.status.activity == Activity::training && may_control(scope)) {
+  if (scope.a.status.activity == Activity::training && may_control(scope)) {
     scope.commands.push_back(Pause{});
     scope.pausing = true;
   } else if (can_train(scope)) {
@@ -144,10 +145,10 @@ void reset(AppState& scope) {
 void adjust(AppState& scope) {
   const std::string complaint = config_complaint(scope.edited);
   if (!complaint.empty()) return;
-  scope.run.config = with_live_fields(scope.run.config, scope.edited);
+  scope.a.run.config = with_live_fields(scope.a.run.config, scope.edited);
   // A dragged slider posts many changes; only the last one matters.
   std::erase_if(scope.commands, [](const Command& command) { return std::holds_alternative<Adjust>(command); });
-  scope.commands.push_back(Adjust{scope.run.config});
+  scope.commands.push_back(Adjust{scope.a.run.config});
 }
 
 void drop_path(AppState& scope, const std::string& path, bool is_folder) {
@@ -166,8 +167,8 @@ void drop_path(AppState& scope, const std::string& path, bool is_folder) {
 
 void start_study(AppState& scope, StudyQuestion question) {
   if (!has_run(scope)) return;
-  scope.study = StudyUnderWay{++scope.studies, 0, study_text(question, scope.run.config.model)};
-  scope.commands.push_back(StartStudy{scope.studies, std::move(question), inspected_step(scope), shows_other(scope)});
+  scope.study = StudyUnderWay{++scope.studies, 0, study_text(question, scope.a.run.config.model)};
+  scope.commands.push_back(StartStudy{scope.studies, std::move(question), inspected_step(scope), shown_side(scope)});
 }
 
 void cancel_study(AppState& scope) {

@@ -18,7 +18,7 @@ using Direction = UndoHistory::Direction;
 
 Chosen chosen(const AppState& scope) {
   const DecodingView& decoding = scope.views.of<DecodingView>();
-  return {scope.run.run,
+  return {scope.a.run.run,
           scope.layout.sentence,
           scope.reference,
           scope.edited,
@@ -39,7 +39,7 @@ void choose_again(AppState& scope, const Chosen& wanted) {
   decoding.hypothesis = wanted.hypothesis;
   if (scope.edited == wanted.edited) return;
   scope.edited = wanted.edited;
-  if (has_run(scope) && with_live_fields(scope.run.config, scope.edited) != scope.run.config) adjust(scope);
+  if (has_run(scope) && with_live_fields(scope.a.run.config, scope.edited) != scope.a.run.config) adjust(scope);
 }
 
 std::vector<Chosen>& steps(UndoHistory& history, Direction direction) {
@@ -63,7 +63,7 @@ void move(AppState& scope, Direction direction) {
   std::vector<Chosen>& from = steps(history, direction);
   if (from.empty() || history.returning) return;
   const std::uint64_t run = from.back().run;
-  if (run == scope.run.run) return take_step(scope, direction);
+  if (run == scope.a.run.run) return take_step(scope, direction);
   const auto found = history.runs.find(run);
   if (found == history.runs.end()) {
     from.pop_back();
@@ -76,7 +76,7 @@ void move(AppState& scope, Direction direction) {
 
 // Names the difference in one word.
 const char* difference(const Chosen& now, const Chosen& other, const AppState& scope) {
-  if (now.run != other.run) return scope.run.folder.empty() ? tr(" reset") : tr(" opening a run");
+  if (now.run != other.run) return scope.a.run.folder.empty() ? tr(" reset") : tr(" opening a run");
   if (now.sentence != other.sentence) return tr(" sentence");
   if (now.edited != other.edited) return tr(" setting");
   if (now.interventions != other.interventions) return tr(" intervention");
@@ -129,13 +129,13 @@ std::string redo_title(const AppState& scope) {
 
 void receive_in_undo(AppState& scope, std::uint64_t before) {
   UndoHistory& history = scope.undo;
-  if (before != 0 && scope.run.before) history.runs[before] = *scope.run.before;
+  if (before != 0 && scope.a.run.before) history.runs[before] = *scope.a.run.before;
   const std::optional<UndoHistory::Return> returning = std::exchange(history.returning, std::nullopt);
-  if (!returning || returning->folder != scope.run.folder) return;
+  if (!returning || returning->folder != scope.a.run.folder) return;
   const std::uint64_t old_number = steps(history, returning->direction).back().run;
   for (std::vector<Chosen>* each : {&history.past, &history.future})
     for (Chosen& step : *each)
-      if (step.run == old_number) step.run = scope.run.run;
+      if (step.run == old_number) step.run = scope.a.run.run;
   history.runs.erase(old_number);
   take_step(scope, returning->direction);
 }

@@ -1,5 +1,5 @@
-// Frames of large workspaces, drawn offscreen: 192 thumbnails that change in every frame next to a large map, a sentence
-// of 512 tokens, two large captures, and a map of 30 000 embeddings.
+// Frames of large workspaces, drawn offscreen: 192 thumbnails that change in every frame next to a large map, a
+// sentence of 512 tokens, two large captures, and a map of 30 000 embeddings.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -109,9 +109,8 @@ std::vector<Measurement> measure_thumbnails() {
     own.push_back(drawn.own);
     whole.push_back(drawn.whole);
   }
-  return {
-      {"192 live thumbnails of 64² and a large map: frame time, 99th percentile", quantile(whole, 0.99), "ms"},
-      {"the same, CPU time of the window only, 99th percentile", quantile(own, 0.99), "ms"}};
+  return {{"192 live thumbnails of 64² and a large map: frame time, 99th percentile", quantile(whole, 0.99), "ms"},
+          {"the same, CPU time of the window only, 99th percentile", quantile(own, 0.99), "ms"}};
 }
 
 std::function<void(std::shared_ptr<const Snapshot>)> open_attention_window() {

@@ -34,12 +34,12 @@ class TypedWindow {
     scope_.facts = machine_facts();
     scope_.layout.sentence = "The animal didn't cross the street because it was too";
     post(OpenRun{run});
-    run_until([this] { return scope_.run.run != 0 && answered() == scope_.asked.request; });
+    run_until([this] { return scope_.a.run.run != 0 && answered() == scope_.asked.request; });
   }
 
   void train() {
     post(Train{});
-    run_until([this] { return scope_.status.activity == Activity::training; });
+    run_until([this] { return scope_.a.status.activity == Activity::training; });
   }
 
   void draw(std::string_view typed = {}) {
@@ -109,11 +109,11 @@ class TypedWindow {
   const std::vector<double>& frames() const { return frames_; }
   void forget_frames() { frames_.clear(); }
   double longest_wait() const { return longest_wait_; }
-  std::int64_t step() const { return scope_.status.step; }
+  std::int64_t step() const { return scope_.a.status.step; }
 
  private:
-  std::uint64_t newest() const { return scope_.newest.snapshot ? scope_.newest.snapshot->request : 0; }
-  std::uint64_t answered() const { return scope_.complete.snapshot ? scope_.complete.snapshot->request : 0; }
+  std::uint64_t newest() const { return scope_.a.newest.snapshot ? scope_.a.newest.snapshot->request : 0; }
+  std::uint64_t answered() const { return scope_.a.complete.snapshot ? scope_.a.complete.snapshot->request : 0; }
 
   template <typename Condition>
   void run_until(const Condition& done) {
@@ -135,8 +135,8 @@ class TypedWindow {
     Session::News news = session_.poll();
     waited(begin);
     throw_errors(news.events);
-    if (news.events.empty() && news.snapshot == scope_.newest.snapshot) return;
-    receive(scope_, std::move(news.events), std::move(news.snapshot));
+    if (news.events.empty() && news.snapshot_a == scope_.a.newest.snapshot) return;
+    receive(scope_, std::move(news.events), std::move(news.snapshot_a));
     pacing_.news();
     post_commands();
   }

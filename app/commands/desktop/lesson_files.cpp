@@ -58,7 +58,7 @@ int lessons(const LessonsOptions& options) {
   if (options.check.empty()) {
     const LessonFiles files = find_lessons();
     for (const Lesson& lesson : files.lessons)
-      fmt::print("{}\t{}\t{}\n", lesson.name, lesson.title.in(Language::english), lesson.title.in(Language::french));
+      fmt::print("{}\t{}\n", lesson.name, fmt::join(lesson.title.by_language, "\t"));
     for (const std::string& complaint : files.complaints) fmt::print(stderr, "{}\n", complaint);
     return files.complaints.empty() ? 0 : 1;
   }

@@ -17,13 +17,13 @@ class MeasuredWindow {
  public:
   MeasuredWindow() : screen_(measured_width, measured_height), renderer_(find_fonts()) {
     prepare_input(ImGui::GetIO());
-    scope_.run.run = 1;
+    scope_.a.run.run = 1;
   }
 
   AppState& scope() { return scope_; }
 
   void show(std::shared_ptr<const Snapshot> snapshot) {
-    scope_.run.config.model = snapshot->model;
+    scope_.a.run.config.model = snapshot->model;
     receive(scope_, {}, std::move(snapshot));
   }
 

@@ -32,16 +32,16 @@ constexpr std::chrono::milliseconds poll_interval{5};
 
 // True if the compared run has been inspected, too.
 bool inspected_next_to(const AppState& scope) {
-  const Snapshot* seen = (scope.asked.step ? scope.other->inspection : scope.other->complete).snapshot.get();
+  const Snapshot* seen = (scope.asked.step ? scope.b->inspection : scope.b->complete).snapshot.get();
   return seen && seen->request == scope.asked.request && (!scope.asked.decoding || seen->decodings);
 }
 
 bool inspected_sentence(const AppState& scope) {
-  const Shown& seen = scope.asked.step ? scope.timeline.inspection : scope.complete;
-  const bool waits = scope.lessons.run_wanted != 0 && scope.run.run == scope.lessons.run_wanted;  // for another run
-  if (scope.run.run == 0 || scope.run.corpus_follows || !seen.snapshot || scope.study || waits) return false;
+  const Shown& seen = scope.asked.step ? scope.a.inspection : scope.a.complete;
+  const bool waits = scope.lessons.run_wanted != 0 && scope.a.run.run == scope.lessons.run_wanted;  // for another run
+  if (scope.a.run.run == 0 || scope.a.run.corpus_follows || !seen.snapshot || scope.study || waits) return false;
   const Snapshot& snapshot = *seen.snapshot;
-  if (scope.other && !inspected_next_to(scope)) return false;
+  if (scope.b && !inspected_next_to(scope)) return false;
   if (snapshot.captured) return snapshot.source_text == scope.asked.text;
   return snapshot.request == scope.asked.request && (!scope.asked.decoding || snapshot.decodings);
 }
@@ -56,7 +56,7 @@ void hear(AppState& scope, Session& session, const std::string& run) {
     std::this_thread::sleep_for(poll_interval);
     Session::News news = session.poll();
     throw_errors(news.events);
-    receive(scope, std::move(news.events), std::move(news.snapshot), std::move(news.other));
+    receive(scope, std::move(news.events), std::move(news.snapshot_a), std::move(news.snapshot_b));
     post_commands(scope, session);
   }
   scope.toasts.clear();  // "Opened …" does not belong in a picture
@@ -92,14 +92,14 @@ void draw_until_settled(AppState& scope, Session& session, const ScreenshotOptio
 void show_both(AppState& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
   const ComparedRuns runs = load_comparison({run});
   for (const std::filesystem::path& each : {runs.a, runs.b}) check_is_run(each);
-  while (!scope.other) {
+  while (!scope.b) {
     Session::News news = session.poll();
     throw_errors(news.events);
-    receive(scope, std::move(news.events), std::move(news.snapshot), std::move(news.other));
+    receive(scope, std::move(news.events), std::move(news.snapshot_a), std::move(news.snapshot_b));
     std::this_thread::sleep_for(poll_interval);
   }
   const auto side = std::ranges::find(side_names, options.side);
-  show_side(scope, static_cast<RunSide>(side - side_names.begin()));
+  show_side(scope, static_cast<DisplayedSide>(side - side_names.begin()));
   post_commands(scope, session);
   hear(scope, session, run);
 }
@@ -110,13 +110,13 @@ void wait_for_step(AppState& scope, Session& session, const ScreenshotOptions& o
   constexpr std::chrono::seconds between_inspections{2};
   const auto deadline = std::chrono::steady_clock::now() + patience;
   const auto is_busy = [&] {
-    return scope.status.activity == Activity::training || scope.status.activity == Activity::preparing;
+    return scope.a.status.activity == Activity::training || scope.a.status.activity == Activity::preparing;
   };
   do {
     std::this_thread::sleep_for(between_inspections);
     Session::News news = session.poll();
     throw_errors(news.events);
-    receive(scope, std::move(news.events), std::move(news.snapshot), std::move(news.other));
+    receive(scope, std::move(news.events), std::move(news.snapshot_a), std::move(news.snapshot_b));
     draw_until_settled(scope, session, options, run);
   } while (next_step(scope) == step && is_busy() && std::chrono::steady_clock::now() < deadline);
 }
@@ -155,7 +155,8 @@ int screenshot(const ScreenshotOptions& options) {
   add_processor_facts(scope.facts);
   scope.translations = find_translations();
   if (!options.language.empty())
-    scope.layout.language = options.language == language_codes[0] ? Language::english : Language::french;
+    scope.layout.language =
+        static_cast<Language>(std::ranges::find(language_codes, options.language) - language_codes.begin());
   speak_language(scope);
   // Names were validated on entry; a view selects its workspace.
   const Workspace* of_view = show_view(scope.views, options.view);
@@ -172,7 +173,7 @@ int screenshot(const ScreenshotOptions& options) {
     session.post(OpenRun{.path = run, .step = options.step});
     hear(scope, session, run);
     if (is_comparison(run)) show_both(scope, session, options, run);
-    check_view(of_view, options.view, scope.run.config.model);
+    check_view(of_view, options.view, scope.a.run.config.model);
     if (options.pin_step) show_step(scope, *options.pin_step);
     // A frame selects what to show of the sentence, which may request another inspection, or a study followed by
     // another.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -40,8 +41,9 @@ Translations find_translations() {
 Language system_language() {
   for (const char* variable : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
     const char* value = std::getenv(variable);
-    if (value != nullptr && *value != '\0')
-      return std::string_view(value).starts_with("fr") ? Language::french : Language::english;
+    if (value == nullptr || *value == '\0') continue;
+    const auto code = std::ranges::find(language_codes, std::string_view(value).substr(0, 2));
+    return code == language_codes.end() ? Language::english : static_cast<Language>(code - language_codes.begin());
   }
   return Language::english;
 }

@@ -55,10 +55,10 @@ void on_end(int signal) {
 constexpr double longest_wait = 0.3;
 
 std::string window_title(const AppState& scope) {
-  if (scope.run.run == 0) return "attnscope";
-  const Activity activity = scope.status.activity;
+  if (scope.a.run.run == 0) return "attnscope";
+  const Activity activity = scope.a.status.activity;
   const char* doing = activity == Activity::training ? " (training)" : activity == Activity::paused ? " (paused)" : "";
-  return scope.run.name + doing + " — attnscope";
+  return scope.a.run.name + doing + " — attnscope";
 }
 
 // Reports on stderr what could not be saved while the window closed.
@@ -111,7 +111,7 @@ class App {
   Pacing pacing_;
   std::string title_;
   bool quitting_ = false;
-  bool opening_last_run_ = false;  // if that fails, which is reported, the example is opened
+  bool opening_last_run_ = false;          // if that fails, which is reported, the example is opened
   RemoteSession* elsewhere_ = nullptr;     // the session, if the run trains remotely
   std::unique_ptr<Conversation> session_;  // last but one, because it wakes the window
   std::optional<Serving> serving_;         // empty if the run trains remotely
@@ -196,7 +196,7 @@ void App::begin_quit() {
   save_settings();
   window_.hide();
   // A run that is being prepared has not been trained yet, and the previous one has been saved.
-  if (scope_.run.run == 0 || scope_.status.activity == Activity::preparing) {
+  if (scope_.a.run.run == 0 || scope_.a.status.activity == Activity::preparing) {
     scope_.requests.end = true;
   } else {
     session_->post(KeepRun{});
@@ -238,17 +238,17 @@ void App::hear() {
   if (elsewhere_) scope_.rights = elsewhere_->attachment().control ? Rights::control : Rights::watch;
   Conversation::News news = session_->poll();
   serve_clients(news.events);
-  const bool inspected = news.snapshot != scope_.newest.snapshot;
-  const bool inspected_beside = news.other && (!scope_.other || news.other != scope_.other->newest.snapshot);
-  if (news.events.empty() && !inspected && !inspected_beside) return;
-  const std::uint64_t answered = scope_.complete.snapshot ? scope_.complete.snapshot->request : 0;
+  const bool inspected = news.snapshot_a != scope_.a.newest.snapshot;
+  const bool inspected_b = news.snapshot_b && (!scope_.b || news.snapshot_b != scope_.b->newest.snapshot);
+  if (news.events.empty() && !inspected && !inspected_b) return;
+  const std::uint64_t answered = scope_.a.complete.snapshot ? scope_.a.complete.snapshot->request : 0;
   const bool failed_to_open = std::ranges::any_of(news.events, is_error);
-  receive(scope_, std::move(news.events), std::move(news.snapshot), std::move(news.other));
+  receive(scope_, std::move(news.events), std::move(news.snapshot_a), std::move(news.snapshot_b));
   if (has_run(scope_)) opening_last_run_ = false;
   if (failed_to_open && std::exchange(opening_last_run_, false)) open_example();
   pacing_.news();
   // The user waits for the answer to a keystroke, but not for a new inspection of the same sentence during training.
-  if (inspected && scope_.newest.snapshot->request != answered) pacing_.urge(GlfwWindow::now());
+  if (inspected && scope_.a.newest.snapshot->request != answered) pacing_.urge(GlfwWindow::now());
   post_commands(scope_, *session_);
 }
 

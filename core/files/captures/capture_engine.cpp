@@ -15,7 +15,7 @@ namespace {
 
 }  // namespace
 
-std::unique_ptr<Engine> CaptureEngine::beside() const {
+std::unique_ptr<Engine> CaptureEngine::for_comparison() const {
   refuse();
 }
 

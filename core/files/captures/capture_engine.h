@@ -11,7 +11,7 @@ class CaptureEngine final : public Engine {
   // `run` is the number that the opened capture gets.
   explicit CaptureEngine(std::uint64_t run) : run_(run) {}
 
-  std::unique_ptr<Engine> beside() const override;
+  std::unique_ptr<Engine> for_comparison() const override;
   RunOpened open_model(const std::string& path) override;
   RunOpened go_on_with(const std::string& path, const ProgressCallback& progress) override;
   RunOpened reset(const Config& config, const ProgressCallback& progress) override;

@@ -29,10 +29,9 @@ bool EventLog::record(const Event& event) {
 bool EventLog::take(const RunOpened& opened) {
   first_ = end();
   entries_.clear();
-  frames_ = History(opened.pinned);
-  other_frames_ = History();
+  frames_ = {{History(opened.pinned), History()}};
   append(without_history(opened));
-  append_history(opened, false);
+  append_history(opened, RunSide::a);
   return true;
 }
 
@@ -47,40 +46,38 @@ bool EventLog::take(const MetricPoint& point) {
 }
 
 bool EventLog::take(const FrameRecorded& recorded) {
-  frames_.add(recorded.frame);
-  append_frame(recorded.frame, false);
+  frames_[RunSide::a].add(recorded.frame);
+  append_frame(recorded.frame, RunSide::a);
   return true;
 }
 
 bool EventLog::take(const SentencePinned& pinned) {
-  frames_.pin(pinned.text);
-  other_frames_.pin(pinned.text);
+  for (History& frames : frames_.values) frames.pin(pinned.text);
   append(pinned);
   return true;
 }
 
 bool EventLog::take(const SentenceUnpinned& unpinned) {
-  frames_.unpin(unpinned.text);
-  other_frames_.unpin(unpinned.text);
+  for (History& frames : frames_.values) frames.unpin(unpinned.text);
   append(unpinned);
   return true;
 }
 
 bool EventLog::take(const Diverged& diverged) {
-  append(Diverged{diverged.step, diverged.what, std::nullopt, diverged.of_other});
+  append(Diverged{diverged.step, diverged.what, std::nullopt, diverged.side});
   return true;
 }
 
-bool EventLog::take(const OfOther& other) {
-  if (const auto* opened = std::get_if<RunOpened>(&other.what)) {
-    other_frames_ = History(opened->pinned);
-    append(OfOther{without_history(*opened)});
-    append_history(*opened, true);
-  } else if (const auto* recorded = std::get_if<FrameRecorded>(&other.what)) {
-    other_frames_.add(recorded->frame);
-    append_frame(recorded->frame, true);
-  } else if (const auto* point = std::get_if<MetricPoint>(&other.what)) {
-    append(OfOther{*point});
+bool EventLog::take(const OfRunB& event) {
+  if (const auto* opened = std::get_if<RunOpened>(&event.what)) {
+    frames_[RunSide::b] = History(opened->pinned);
+    append(OfRunB{without_history(*opened)});
+    append_history(*opened, RunSide::b);
+  } else if (const auto* recorded = std::get_if<FrameRecorded>(&event.what)) {
+    frames_[RunSide::b].add(recorded->frame);
+    append_frame(recorded->frame, RunSide::b);
+  } else if (const auto* point = std::get_if<MetricPoint>(&event.what)) {
+    append(OfRunB{*point});
   } else {
     return false;
   }
@@ -88,8 +85,8 @@ bool EventLog::take(const OfOther& other) {
 }
 
 bool EventLog::take(const ComparisonEnded& ended) {
-  if (ended.other_stays) frames_ = std::move(other_frames_);
-  other_frames_ = History();
+  History b = std::exchange(frames_[RunSide::b], History());
+  if (ended.stays == RunSide::b) frames_[RunSide::a] = std::move(b);
   append(ended);
   return true;
 }
@@ -99,22 +96,21 @@ std::string EventLog::packet(std::uint64_t number) const {
   if (!entry.packet.empty()) return entry.packet;
   const Frame frame = entry.frame.lock();
   if (!frame) return {};
-  return wire_bytes(ToClient(
-      LoggedEvent{number, entry.of_other ? Event(OfOther{FrameRecorded{frame}}) : Event(FrameRecorded{frame})}));
+  return wire_bytes(ToClient(LoggedEvent{number, event_of(entry.side, FrameRecorded{frame})}));
 }
 
 void EventLog::append(Event event) {
   entries_.push_back({.packet = wire_bytes(ToClient(LoggedEvent{end(), std::move(event)}))});
 }
 
-void EventLog::append_history(const RunOpened& opened, bool of_other) {
-  for (const MetricPoint& point : opened.metrics) append(of_other ? Event(OfOther{point}) : Event(point));
+void EventLog::append_history(const RunOpened& opened, RunSide side) {
+  for (const MetricPoint& point : opened.metrics) append(event_of(side, point));
   for (const PinnedSentence& sentence : opened.pinned)
-    for (const Frame& frame : sentence.frames) append_frame(frame, of_other);
+    for (const Frame& frame : sentence.frames) append_frame(frame, side);
 }
 
-void EventLog::append_frame(const Frame& frame, bool of_other) {
-  entries_.push_back({.frame = frame, .of_other = of_other});
+void EventLog::append_frame(const Frame& frame, RunSide side) {
+  entries_.push_back({.frame = frame, .side = side});
 }
 
 }  // namespace attnscope

@@ -28,7 +28,7 @@ class EventLog {
   struct Entry {
     std::string packet = {};
     std::weak_ptr<const Snapshot> frame = {};  // used instead for a frame
-    bool of_other = false;                     // the frame belongs to the other run
+    RunSide side = RunSide::a;                 // the run of the frame
   };
 
   bool take(const RunOpened& opened);
@@ -38,18 +38,17 @@ class EventLog {
   bool take(const SentencePinned& pinned);
   bool take(const SentenceUnpinned& unpinned);
   bool take(const Diverged& diverged);
-  bool take(const OfOther& other);
+  bool take(const OfRunB& event);
   bool take(const ComparisonEnded& ended);
   bool take(const auto&) { return false; }
 
   void append(Event event);
-  void append_frame(const Frame& frame, bool of_other);
-  void append_history(const RunOpened& opened, bool of_other);
+  void append_frame(const Frame& frame, RunSide side);
+  void append_history(const RunOpened& opened, RunSide side);
 
   std::deque<Entry> entries_;
   std::uint64_t first_ = 0;  // number of the first entry
-  History frames_;
-  History other_frames_;
+  PerRun<History> frames_;
 };
 
 }  // namespace attnscope

@@ -18,7 +18,7 @@ namespace attnscope {
 // verified.
 inline constexpr std::string_view remote_magic = "attn";
 // Incremented with every change to a packet or its contents: both sides must have the same version.
-inline constexpr std::uint32_t remote_protocol = 6;
+inline constexpr std::uint32_t remote_protocol = 7;
 
 // Size limits: longer packets are neither read nor written; their content is omitted.
 inline constexpr std::size_t largest_greeting = std::size_t{4} << 10;  // before the token is verified
@@ -53,7 +53,7 @@ struct TransientEvent {  // an event that is not stored
 };
 struct ProbeReply {  // the reply to the client's own Probe
   std::shared_ptr<const Snapshot> snapshot;
-  bool of_other = false;  // of the run that the present one is compared with
+  RunSide side = RunSide::a;
 };
 struct Alive {};  // keep-alive, without content
 using ToClient = std::variant<Welcome, Refused, LoggedEvent, TransientEvent, ProbeReply, Alive>;

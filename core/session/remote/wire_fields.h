@@ -127,6 +127,8 @@ inline constexpr auto last_value<ChangeKind> = ChangeKind::exchange;
 template <>
 inline constexpr auto last_value<ContrastSide> = ContrastSide::corrupted;
 template <>
+inline constexpr auto last_value<RunSide> = RunSide::b;
+template <>
 inline constexpr auto last_value<Activity> = Activity::finished;
 template <>
 inline constexpr auto last_value<Severity> = Severity::error;

@@ -130,7 +130,7 @@ bool draw_own(AppState& scope, const Skin& skin) {
   help_tooltip(
       complaint.empty() ? tr("Every workspace shows both runs side by side, and their difference.") : complaint, skin);
   if (begun && view.anew) compare_configurations(scope, view.a, view.b);
-  if (begun && !view.anew) scope.commands.push_back(Compare{.other = view.b});
+  if (begun && !view.anew) scope.commands.push_back(Compare{.with = view.b});
   return begun;
 }
 

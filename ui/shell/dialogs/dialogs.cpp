@@ -244,7 +244,7 @@ void draw_not_kept(AppState& scope, const Skin& skin) {
   }
   const bool quitting = std::holds_alternative<KeepRun>(scope.not_saved->wanted);
   ImGui::PushTextWrapPos(skin.px(460));
-  plain_text(trf("The current run (step {}) could not be saved automatically: {}.", grouped(scope.status.step),
+  plain_text(trf("The current run (step {}) could not be saved automatically: {}.", grouped(scope.a.status.step),
                  scope.not_saved->why));
   ImGui::PopTextWrapPos();
   ImGui::Spacing();

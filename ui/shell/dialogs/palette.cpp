@@ -116,8 +116,7 @@ void add_lessons(std::vector<PaletteEntry>& entries, const AppState& scope) {
   for (std::size_t i = 0; i < scope.facts.lessons.size(); ++i) {
     const Lesson& lesson = scope.facts.lessons[i];
     entries.push_back({lesson.title.in(language), tr("Lesson"), lesson.question.in(language), "",
-                       has_run(scope) && !shows_capture(scope),
-                       [i](AppState& begun) { begin_lesson(begun, i); }});
+                       has_run(scope) && !shows_capture(scope), [i](AppState& begun) { begin_lesson(begun, i); }});
   }
 }
 

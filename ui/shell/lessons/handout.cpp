@@ -37,7 +37,7 @@ class Page {
 };
 
 void add_part(Page& page, const AppState& scope, LessonPart part, const Words& words) {
-  page.element("h2", part_title(scope, part));
+  page.element("h2", part_title(part));
   page.element("p", in_language(scope, words));
 }
 
@@ -77,7 +77,7 @@ std::string curve_svg(const AppState& scope, const Prediction& prediction, const
 void add_curve(Page& page, const AppState& scope, const Prediction& prediction, const Expectation* truth) {
   if (prediction.kind != PredictionKind::curve) return;
   const Expectation& guess = lesson_progress(scope).guess;
-  const VerdictWords words = verdict_words(scope);
+  const VerdictWords words = verdict_words();
   std::string key = guess.made ? fmt::format("- - {}", words.yours) : "";
   if (truth) key += fmt::format("{}\u2014 {}", key.empty() ? "" : ", ", words.truth);
   page.begin("figure");
@@ -99,21 +99,21 @@ void add_prediction(Page& page, const AppState& scope, const Lesson& lesson) {
   add_curve(page, scope, lesson.prediction, nullptr);
   const Expectation& guess = lesson_progress(scope).guess;
   const std::string text = guess.made ? guess_text(scope, lesson.prediction, guess) : "";
-  if (!text.empty()) page.element("p", fmt::format("{}: {}", verdict_words(scope).yours, text));
+  if (!text.empty()) page.element("p", fmt::format("{}: {}", verdict_words().yours, text));
 }
 
 void add_steps(Page& page, const AppState& scope, const Lesson& lesson) {
-  page.element("h2", part_title(scope, LessonPart::touch));
+  page.element("h2", part_title(LessonPart::touch));
   page.begin("ol");
   for (const LessonStep& step : lesson.steps) page.element("li", in_language(scope, step.text));
   page.end("ol");
 }
 
 void add_check(Page& page, const AppState& scope, const Lesson& lesson) {
-  page.element("h2", part_title(scope, LessonPart::check));
+  page.element("h2", part_title(LessonPart::check));
   const std::optional<Verdict> verdict = verdict_of(scope);
   if (verdict) {
-    const VerdictWords words = verdict_words(scope);
+    const VerdictWords words = verdict_words();
     if (lesson_progress(scope).guess.made) page.element("p", verdict->right ? words.right : words.wrong);
     const std::string truth = guess_text(scope, lesson.prediction, verdict->truth);
     if (!truth.empty()) page.element("p", fmt::format("{}: {}", words.truth, truth));
@@ -139,7 +139,7 @@ std::string caption(const AppState& scope) {
   if (!inspection) return text;
   if (!inspection->source_text.empty()) text += fmt::format(". {}", inspection->source_text);
   if (!inspection->output_text.empty()) text += fmt::format(" \u2192 {}", inspection->output_text);
-  return trf("{} (step {}, {})", text, grouped(inspection->step), shown_run(scope).name);
+  return trf("{} (step {}, {})", text, grouped(inspection->step), shown_run(scope).run.name);
 }
 
 // Strips the XML declaration.

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "analysis/attention_measures.h"
+#include "base/translation.h"
 #include "common/clamped.h"
 #include "lessons/curve_figure.h"
 #include "shell/app_state.h"
@@ -17,71 +18,6 @@
 
 namespace attnscope {
 namespace {
-
-// ---- the page's own text
-
-enum class Say {
-  lessons,
-  question,
-  prediction,
-  touch,
-  check,
-  why,
-  back,
-  next,
-  restart,
-  leave,
-  choose_here,
-  order_here,
-  number_here,
-  mark_here,
-  curve_here,
-  yours,
-  not_yet,
-  right,
-  wrong,
-  unknown,
-  truth,
-  show_me,
-  first_guess,
-  finished,
-  count
-};
-
-using Pair = std::array<const char*, 2>;
-
-// Same order as Say; English, French.
-constexpr std::array<Pair, static_cast<std::size_t>(Say::count)> texts = {{
-    {"Lessons", "Leçons"},
-    {"Question", "Question"},
-    {"Prediction", "Prédiction"},
-    {"Try it", "À vous"},
-    {"Check", "Bilan"},
-    {"Why", "Pourquoi"},
-    {"Back", "Retour"},
-    {"Next", "Suite"},
-    {"Restart", "Recommencer"},
-    {"Leave", "Quitter"},
-    {"Choose one.", "Choisissez une réponse."},
-    {"Put the largest first. Click a line to move it up.",
-     "Le plus grand d'abord. Cliquez une ligne pour la faire monter."},
-    {"Set the number.", "Réglez le nombre."},
-    {"Mark a word.", "Marquez un mot."},
-    {"Draw with the mouse, from left to right.", "Dessinez à la souris, de gauche à droite."},
-    {"You predicted", "Vous avez prédit"},
-    {"Complete this step first:", "Terminez d'abord cette étape :"},
-    {"As you predicted.", "Comme vous l'avez prédit."},
-    {"Not what you predicted.", "Autrement que prédit."},
-    {"The model gives no clear answer here.", "Le modèle ne donne pas de réponse nette ici."},
-    {"It is", "C'est"},
-    {"Do it for me", "Faites-le pour moi"},
-    {"You made no prediction.", "Vous n'avez pas fait de prédiction."},
-    {"finished", "terminée"},
-}};
-
-const char* say(const AppState& scope, Say what) {
-  return texts[static_cast<std::size_t>(what)][static_cast<std::size_t>(language_of(scope))];
-}
 
 void paragraph(const AppState& scope, const Words& words, const Skin& skin) {
   wrapped_text(skin.theme.text, in_language(scope, words));
@@ -117,7 +53,7 @@ bool draw_line(const std::string& text, bool chosen, const Skin& skin) {
 }
 
 void draw_options(const AppState& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
-  small_text(skin.theme.text_dim, say(scope, Say::choose_here), skin);
+  small_text(skin.theme.text_dim, tr("Choose one."), skin);
   for (int i = 0; i < static_cast<int>(prediction.options.size()); ++i) {
     ImGui::PushID(i);
     if (draw_line(option_text(scope, prediction, i), guess.option == i, skin)) {
@@ -129,7 +65,7 @@ void draw_options(const AppState& scope, const Prediction& prediction, Expectati
 }
 
 void draw_order(const AppState& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
-  small_text(skin.theme.text_dim, say(scope, Say::order_here), skin);
+  small_text(skin.theme.text_dim, tr("Put the largest first. Click a line to move it up."), skin);
   if (guess.order.size() != prediction.options.size()) {
     guess.order.resize(prediction.options.size());
     std::iota(guess.order.begin(), guess.order.end(), 0);
@@ -145,8 +81,8 @@ void draw_order(const AppState& scope, const Prediction& prediction, Expectation
   }
 }
 
-void draw_number(const AppState& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
-  small_text(skin.theme.text_dim, say(scope, Say::number_here), skin);
+void draw_number(const Prediction& prediction, Expectation& guess, const Skin& skin) {
+  small_text(skin.theme.text_dim, tr("Set the number."), skin);
   if (!guess.made) guess.number = (prediction.from + prediction.to) / 2;
   ImGui::SetNextItemWidth(-1);
   guess.made |= number_slider("##number", guess.number, prediction.from, prediction.to, "%.2f",
@@ -154,8 +90,8 @@ void draw_number(const AppState& scope, const Prediction& prediction, Expectatio
 }
 
 void draw_words(const AppState& scope, Expectation& guess, const Skin& skin) {
-  small_text(skin.theme.text_dim, say(scope, Say::mark_here), skin);
-  const Snapshot* inspection = scope.newest.snapshot.get();
+  small_text(skin.theme.text_dim, tr("Mark a word."), skin);
+  const Snapshot* inspection = scope.a.newest.snapshot.get();
   if (!inspection) return;
   int id = 0;
   for (const WordSpan& word : words_of({inspection->typed().begin(), inspection->typed().end()})) {
@@ -222,18 +158,17 @@ CurveFigure draw_plot_of(const AppState& scope, const Prediction& prediction, co
 }
 
 // Legend entry of a curve, with its marker.
-void draw_curve_key(const AppState& scope, Say what, const Skin& skin) {
-  const bool is_truth = what == Say::truth;
+void draw_curve_key(bool is_truth, const Skin& skin) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const Color32 color = is_truth ? skin.theme.warning : skin.theme.accent;
   draw_mark({corner.x + skin.px(5), corner.y + ImGui::GetTextLineHeight() / 2}, is_truth, color, skin);
   ImGui::Indent(skin.px(14));
-  small_text(color, say(scope, what), skin);
+  small_text(color, is_truth ? tr("It is") : tr("You predicted"), skin);
   ImGui::Unindent(skin.px(14));
 }
 
 void draw_curve(const AppState& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
-  small_text(skin.theme.text_dim, say(scope, Say::curve_here), skin);
+  small_text(skin.theme.text_dim, tr("Draw with the mouse, from left to right."), skin);
   ImGui::Spacing();  // the name of an axis follows
   if (guess.curve.empty()) guess.curve.assign(prediction.options.size(), (prediction.from + prediction.to) / 2);
   const CurveFigure figure = draw_plot_of(scope, prediction, guess, nullptr, skin);
@@ -246,9 +181,9 @@ void draw_curve(const AppState& scope, const Prediction& prediction, Expectation
 }
 
 void draw_kept_guess(const AppState& scope, const Lesson& lesson, const Expectation& guess, const Skin& skin) {
-  if (!guess.made) return small_text(skin.theme.text_dim, say(scope, Say::first_guess), skin);
-  if (lesson.prediction.kind == PredictionKind::curve) return draw_curve_key(scope, Say::yours, skin);
-  small_text(skin.theme.text_dim, say(scope, Say::yours), skin);
+  if (!guess.made) return small_text(skin.theme.text_dim, tr("You made no prediction."), skin);
+  if (lesson.prediction.kind == PredictionKind::curve) return draw_curve_key(false, skin);
+  small_text(skin.theme.text_dim, tr("You predicted"), skin);
   const std::string text = guess_text(scope, lesson.prediction, guess);
   if (text.empty()) return;
   wrapped_text(skin.theme.accent, text);
@@ -262,7 +197,7 @@ void draw_prediction(const AppState& scope, const Lesson& lesson, Expectation& g
     case PredictionKind::mark:
       return draw_words(scope, guess, skin);
     case PredictionKind::number:
-      return draw_number(scope, lesson.prediction, guess, skin);
+      return draw_number(lesson.prediction, guess, skin);
     case PredictionKind::order:
       return draw_order(scope, lesson.prediction, guess, skin);
     case PredictionKind::curve:
@@ -280,7 +215,7 @@ void draw_steps(AppState& scope, const Lesson& lesson, const Skin& skin) {
       wrapped_text(skin.theme.text_dim, fmt::format("✓ {}", in_language(scope, step.text)));
     } else {
       paragraph(scope, step.text, skin);
-      if (!step.settings.empty() && ImGui::Button(say(scope, Say::show_me))) do_step(scope, i);
+      if (!step.settings.empty() && ImGui::Button(tr("Do it for me"))) do_step(scope, i);
     }
     ImGui::Spacing();
   }
@@ -295,24 +230,24 @@ void draw_touch(AppState& scope, const Lesson& lesson, const Skin& skin) {
 void draw_check(AppState& scope, const Lesson& lesson, const Skin& skin) {
   const Expectation& guess = lesson_progress(scope).guess;
   if (next_step(scope) < lesson.steps.size()) {
-    small_text(skin.theme.warning, say(scope, Say::not_yet), skin);
+    small_text(skin.theme.warning, tr("Complete this step first:"), skin);
     return paragraph(scope, lesson.steps[next_step(scope)].text, skin);
   }
   draw_kept_guess(scope, lesson, guess, skin);
   ImGui::Separator();
   const std::optional<Verdict> verdict = verdict_of(scope);
-  if (!verdict) return wrapped_text(skin.theme.warning, say(scope, Say::unknown));
+  if (!verdict) return wrapped_text(skin.theme.warning, tr("The model gives no clear answer here."));
   if (guess.made) {
     const Color32 color = verdict->right ? skin.theme.success : skin.theme.warning;
     const WithFont bold(skin.fonts.bold);
-    wrapped_text(color, say(scope, verdict->right ? Say::right : Say::wrong));
+    wrapped_text(color, verdict->right ? tr("As you predicted.") : tr("Not what you predicted."));
   }
   if (lesson.prediction.kind == PredictionKind::curve) {
-    draw_curve_key(scope, Say::truth, skin);
+    draw_curve_key(true, skin);
     draw_plot_of(scope, lesson.prediction, guess, &verdict->truth, skin);
     ImGui::Dummy({1, skin.px(below_plot)});
   } else if (!guess.made || !verdict->right || lesson.prediction.kind == PredictionKind::number) {
-    small_text(skin.theme.text_dim, say(scope, Say::truth), skin);
+    small_text(skin.theme.text_dim, tr("It is"), skin);
     wrapped_text(skin.theme.text, guess_text(scope, lesson.prediction, verdict->truth));
   }
   ImGui::Spacing();
@@ -334,7 +269,7 @@ void draw_why(const AppState& scope, const Lesson& lesson, const Skin& skin) {
 void draw_parts(AppState& scope, const Skin& skin) {
   for (int i = 0; i < lesson_parts; ++i) {
     const auto part = static_cast<LessonPart>(i);
-    if (draw_choice(part_title(scope, part), lesson_progress(scope).part == part, "", skin)) show_part(scope, part);
+    if (draw_choice(part_title(part), lesson_progress(scope).part == part, "", skin)) show_part(scope, part);
   }
   end_choices();
 }
@@ -358,16 +293,16 @@ void draw_body(AppState& scope, const Lesson& lesson, const Skin& skin) {
 bool draw_footer(AppState& scope, const Skin& skin) {
   const LessonPart part = lesson_progress(scope).part;
   ImGui::BeginDisabled(part == LessonPart::question);
-  if (ImGui::Button(say(scope, Say::back))) move_part(scope, -1);
+  if (ImGui::Button(tr("Back"))) move_part(scope, -1);
   ImGui::EndDisabled();
-  next_in_row(button_width(say(scope, Say::next)), skin.px(6));
+  next_in_row(button_width(tr("Next")), skin.px(6));
   ImGui::BeginDisabled(part == LessonPart::why);
-  if (ImGui::Button(say(scope, Say::next))) move_part(scope, 1);
+  if (ImGui::Button(tr("Next"))) move_part(scope, 1);
   ImGui::EndDisabled();
-  next_in_row(button_width(say(scope, Say::restart)), skin.px(6));
-  if (ImGui::Button(say(scope, Say::restart))) restart_lesson(scope);
-  next_in_row(button_width(say(scope, Say::leave)), skin.px(6));
-  return ImGui::Button(say(scope, Say::leave));
+  next_in_row(button_width(tr("Restart")), skin.px(6));
+  if (ImGui::Button(tr("Restart"))) restart_lesson(scope);
+  next_in_row(button_width(tr("Leave")), skin.px(6));
+  return ImGui::Button(tr("Leave"));
 }
 
 void draw_open_lesson(AppState& scope, const Skin& skin) {
@@ -382,9 +317,10 @@ void draw_open_lesson(AppState& scope, const Skin& skin) {
 }
 
 void draw_list(AppState& scope, const Skin& skin) {
-  bold_text(say(scope, Say::lessons), skin);
+  const char* heading = tr("Lessons");
+  bold_text(heading, skin);
   ImGui::SameLine();
-  if (ImGui::SmallButton(say(scope, Say::leave))) return leave_lesson(scope);
+  if (ImGui::SmallButton(tr("Leave"))) return leave_lesson(scope);
   ImGui::Spacing();
   for (std::size_t i = 0; i < scope.facts.lessons.size(); ++i) {
     const Lesson& lesson = scope.facts.lessons[i];
@@ -392,7 +328,7 @@ void draw_list(AppState& scope, const Skin& skin) {
     const bool finished = progress != scope.lessons.progress.end() && progress->second.part == LessonPart::why;
     ImGui::PushID(static_cast<int>(i));
     const std::string title = lesson.title.in(language_of(scope));
-    if (draw_line(finished ? fmt::format("✓ {} ({})", title, say(scope, Say::finished)) : title, false, skin))
+    if (draw_line(finished ? fmt::format("✓ {} ({})", title, tr("completed")) : title, false, skin))
       begin_lesson(scope, i);
     ImGui::PopID();
   }
@@ -400,8 +336,9 @@ void draw_list(AppState& scope, const Skin& skin) {
 
 }  // namespace
 
-const char* part_title(const AppState& scope, LessonPart part) {
-  return say(scope, static_cast<Say>(static_cast<int>(Say::question) + static_cast<int>(part)));
+const char* part_title(LessonPart part) {
+  constexpr std::array titles = {mark("Question"), mark("Prediction"), mark("Try it"), mark("Check"), mark("Why")};
+  return tr(titles.at(static_cast<std::size_t>(part)));
 }
 
 std::string guess_text(const AppState& scope, const Prediction& prediction, const Expectation& guess) {
@@ -423,8 +360,8 @@ std::string guess_text(const AppState& scope, const Prediction& prediction, cons
   return "";
 }
 
-VerdictWords verdict_words(const AppState& scope) {
-  return {say(scope, Say::yours), say(scope, Say::right), say(scope, Say::wrong), say(scope, Say::truth)};
+VerdictWords verdict_words() {
+  return {tr("You predicted"), tr("As you predicted."), tr("Not what you predicted."), tr("It is")};
 }
 
 void draw_lesson_page(AppState& scope, const Skin& skin) {

@@ -34,7 +34,7 @@ void show(AppState& scope, const std::string& name) {
   scope.focus_workspace = true;
   // Results from earlier weights are computed again.
   LengthsView& lengths = scope.views.of<OriginsView>().lengths;
-  if (lengths.run == scope.run.run && lengths.step != scope.status.step) lengths.asked_of = 0;
+  if (lengths.run == scope.a.run.run && lengths.step != scope.a.status.step) lengths.asked_of = 0;
 }
 
 void choose_head(AppState& scope, const HeadPlace& place) {
@@ -47,7 +47,7 @@ void choose_head(AppState& scope, const HeadPlace& place) {
 
 void choose_word(AppState& scope, const std::string& word) {
   EmbeddingsView& view = scope.views.of<EmbeddingsView>();
-  view.run = scope.run.run;
+  view.run = scope.a.run.run;
   view.begun = true;
   view.wanted.chosen = word;
 }
@@ -70,7 +70,7 @@ void lift_its_mask(AppState& scope) {
 
 void set_warmup(AppState& scope, int warmup) {
   ScheduleView& view = scope.views.of<OriginsView>().schedule;
-  if (!view.begun) take_run(view, scope.run.config);
+  if (!view.begun) take_run(view, scope.a.run.config);
   view.warmup = warmup;
 }
 
@@ -78,14 +78,14 @@ void set_warmup(AppState& scope, int warmup) {
 void change_field(AppState& scope, const std::string& text) {
   const auto [key, value] = halves(text, "=");
   set_field(scope.edited, key, value);  // already validated by the lesson's parser
-  if (has_run(scope) && with_live_fields(scope.run.config, scope.edited) != scope.run.config) adjust(scope);
+  if (has_run(scope) && with_live_fields(scope.a.run.config, scope.edited) != scope.a.run.config) adjust(scope);
 }
 
 // Training past the last step would continue without end, which the lesson does not intend.
 void train_to_the_end(AppState& scope) {
   const bool anew = std::ranges::any_of(scope.commands,
                                         [](const Command& command) { return std::holds_alternative<Reset>(command); });
-  if (anew || scope.status.step < scope.run.config.training.steps) scope.commands.emplace_back(Train{});
+  if (anew || scope.a.status.step < scope.a.run.config.training.steps) scope.commands.emplace_back(Train{});
 }
 
 void set(AppState& scope, const Setting& setting) {
@@ -140,7 +140,7 @@ void restart(AppState& scope) {
   lessons.step.reset();
   scope.views = Views();
   show_present(scope);
-  scope.comparing.side = RunSide::a;
+  scope.comparing.side = DisplayedSide::a;
   scope.layout.setup_open = scope.layout.curves_open = false;
   for (const Setting& setting : open_lesson(scope).start) set(scope, setting);
   probe_sentence(scope);
@@ -149,8 +149,8 @@ void restart(AppState& scope) {
 // ---- the reader's state
 
 ReadersState taken_state(AppState& scope) {
-  return {.run = scope.run.run,
-          .folder = scope.run.folder,
+  return {.run = scope.a.run.run,
+          .folder = scope.a.run.folder,
           .workspace = scope.layout.workspace,
           .density = scope.layout.density,
           .setup_open = scope.layout.setup_open,
@@ -159,7 +159,7 @@ ReadersState taken_state(AppState& scope) {
           .reference = scope.reference,
           .edited = scope.edited,
           .views = std::move(scope.views),
-          .past = scope.timeline.past,
+          .past = scope.a.past,
           .undo = scope.undo};
 }
 
@@ -188,8 +188,8 @@ void give_back(AppState& scope) {
   scope.reference = std::move(state.reference);
   scope.edited = std::move(state.edited);
   scope.views = std::move(state.views);
-  if (state.run == scope.run.run) scope.timeline.past = std::move(state.past);
-  renumber(state.undo, state.run, scope.run.run);
+  if (state.run == scope.a.run.run) scope.a.past = std::move(state.past);
+  renumber(state.undo, state.run, scope.a.run.run);
   state.undo.runs.merge(scope.undo.runs);
   state.undo.runs.erase(state.run);
   scope.undo = std::move(state.undo);
@@ -202,18 +202,18 @@ void give_back(AppState& scope) {
 // True if the lesson's initial run is open, unmodified: its own untrained one, or the one shipped with the program. A
 // run that was trained further does not count.
 bool has_lessons_run(const AppState& scope) {
-  const bool untouched = scope.status.step == scope.run.step && scope.status.activity != Activity::training;
-  if (open_lesson(scope).run) return untouched && scope.run.run == scope.lessons.own_run;
+  const bool untouched = scope.a.status.step == scope.a.run.step && scope.a.status.activity != Activity::training;
+  if (open_lesson(scope).run) return untouched && scope.a.run.run == scope.lessons.own_run;
   if (scope.facts.shipped_run.empty()) return true;  // no shipped run is available
-  return scope.run.folder == scope.facts.shipped_run && scope.status.step == scope.run.step;
+  return scope.a.run.folder == scope.facts.shipped_run && scope.a.status.step == scope.a.run.step;
 }
 
 void want_lessons_run(AppState& scope) {
   if (has_lessons_run(scope) || scope.lessons.run_wanted != 0) return;
-  scope.lessons.run_wanted = scope.run.run;
+  scope.lessons.run_wanted = scope.a.run.run;
   if (const std::optional<Config>& own = open_lesson(scope).run) {
-    if (scope.other) scope.commands.emplace_back(EndComparison{});  // otherwise both would be reset
-    scope.commands.emplace_back(Pause{});                           // otherwise the new run would start training
+    if (scope.b) scope.commands.emplace_back(EndComparison{});  // otherwise both would be reset
+    scope.commands.emplace_back(Pause{});                       // otherwise the new run would start training
     scope.commands.emplace_back(Reset{*own});
   } else {
     scope.commands.emplace_back(OpenRun{.path = scope.facts.shipped_run});
@@ -231,29 +231,29 @@ std::optional<OpenRun> way_back(const AppState& scope) {
 // Continues the lesson, or the reader's work, with the run that is open now.
 void go_on(AppState& scope) {
   LessonsView& lessons = scope.lessons;
-  const bool came = scope.run.run != lessons.run_wanted;
+  const bool came = scope.a.run.run != lessons.run_wanted;
   lessons.run_wanted = 0;
   if (lessons.returning) return give_back(scope);
   if (!lessons.lesson) return;
-  lessons.own_run = came && open_lesson(scope).run ? scope.run.run : 0;
+  lessons.own_run = came && open_lesson(scope).run ? scope.a.run.run : 0;
   restart(scope);
 }
 
 void settle_run(AppState& scope) {
-  if (scope.lessons.run_wanted != 0 && scope.run.run != scope.lessons.run_wanted) go_on(scope);
+  if (scope.lessons.run_wanted != 0 && scope.a.run.run != scope.lessons.run_wanted) go_on(scope);
 }
 
 // ---- what is on display
 
 // The complete answer to the present probe.
 const Snapshot* settled_snapshot(const AppState& scope) {
-  const Snapshot* inspection = scope.complete.snapshot.get();
+  const Snapshot* inspection = scope.a.complete.snapshot.get();
   if (!inspection || inspection->request != scope.asked.request || scope.lessons.run_wanted != 0) return nullptr;
   return scope.asked.decoding && !inspection->decodings ? nullptr : inspection;
 }
 
 LessonSight sight_of(const AppState& scope) {
-  return {settled_snapshot(scope), scope.views, *scope.layout.workspace, scope.run.config};
+  return {settled_snapshot(scope), scope.views, *scope.layout.workspace, scope.a.run.config};
 }
 
 void write_down(AppState& scope, const std::string& moment) {
@@ -412,11 +412,11 @@ void leave_lesson(AppState& scope) {
   }
   lessons.lesson.reset();
   lessons.open = false;
-  if (scope.run.run == lessons.reader->run && lessons.run_wanted == 0) return give_back(scope);
+  if (scope.a.run.run == lessons.reader->run && lessons.run_wanted == 0) return give_back(scope);
   const std::optional<OpenRun> back = way_back(scope);
   if (!back) return give_back(scope);
   lessons.returning = true;
-  lessons.run_wanted = scope.run.run;
+  lessons.run_wanted = scope.a.run.run;
   scope.commands.emplace_back(*back);
 }
 
@@ -472,7 +472,7 @@ const LessonProgress& lesson_progress(const AppState& scope) {
 }
 
 void give_up_run(AppState& scope) {
-  if (scope.lessons.run_wanted != 0 && scope.run.run == scope.lessons.run_wanted) go_on(scope);
+  if (scope.lessons.run_wanted != 0 && scope.a.run.run == scope.lessons.run_wanted) go_on(scope);
 }
 
 Layout readers_layout(const AppState& scope) {

@@ -115,7 +115,7 @@ std::vector<std::string> lit_anchors(const AppState& scope);
 
 // ---- text in the lessons' language
 
-const char* part_title(const AppState& scope, LessonPart part);
+const char* part_title(LessonPart part);
 
 // The prediction or the truth in words; empty for a curve.
 std::string guess_text(const AppState& scope, const Prediction& prediction, const Expectation& guess);
@@ -127,7 +127,7 @@ struct VerdictWords {
   const char* wrong;
   const char* truth;
 };
-VerdictWords verdict_words(const AppState& scope);
+VerdictWords verdict_words();
 
 // Draws at the cursor and fills the rest of the window.
 void draw_lesson_page(AppState& scope, const Skin& skin);

@@ -17,13 +17,13 @@ namespace {
 
 // Index of the displayed frame; the number of frames if it is the present.
 std::size_t frame_index(const AppState& scope, const std::vector<Frame>& frames) {
-  const auto found = std::ranges::find(frames, scope.timeline.past.snapshot);
+  const auto found = std::ranges::find(frames, scope.a.past.snapshot);
   return static_cast<std::size_t>(found - frames.begin());
 }
 
 // The frame may have been thinned out, or dropped because the run was reset to an earlier step.
 void return_to_what_there_is(AppState& scope) {
-  Shown& past = scope.timeline.past;
+  Shown& past = scope.a.past;
   if (!past.snapshot) return;
   const PinnedSentence* sentence = recorded_sentence(scope);
   if (!sentence || past.snapshot->source_text != sentence->text || past.snapshot->run != sentence->frames.back()->run) {
@@ -36,7 +36,7 @@ void return_to_what_there_is(AppState& scope) {
 void go_on_with_film(AppState& scope, double now) {
   Timeline& timeline = scope.timeline;
   const PinnedSentence* sentence = recorded_sentence(scope);
-  if (!sentence || !timeline.past.snapshot) timeline.playing = false;
+  if (!sentence || !scope.a.past.snapshot) timeline.playing = false;
   if (!timeline.playing || now - timeline.frame_began < seconds_per_frame / static_cast<double>(timeline.speed)) return;
   const std::size_t next = frame_index(scope, sentence->frames) + 1;
   timeline.frame_began = now;
@@ -56,12 +56,12 @@ std::string weight_title(const Selection& chosen, const Snapshot& snapshot) {
 }  // namespace
 
 bool is_pinned(const AppState& scope) {
-  return scope.history.find(scope.layout.sentence) != nullptr;
+  return scope.a.history.find(scope.layout.sentence) != nullptr;
 }
 
 bool can_pin(const AppState& scope) {
-  if (!has_run(scope) || !may_control(scope) || scope.status.activity == Activity::preparing) return false;
-  return is_pinned(scope) || (scope.history.sentences().size() < max_pinned && !is_blank(scope.layout.sentence));
+  if (!has_run(scope) || !may_control(scope) || scope.a.status.activity == Activity::preparing) return false;
+  return is_pinned(scope) || (scope.a.history.sentences().size() < max_pinned && !is_blank(scope.layout.sentence));
 }
 
 void toggle_pin(AppState& scope) {
@@ -75,17 +75,17 @@ void toggle_pin(AppState& scope) {
 
 std::string pin_help(const AppState& scope) {
   if (is_pinned(scope)) return tr("Unpins the sentence and deletes its recorded steps.");
-  if (scope.history.sentences().size() >= max_pinned) {
+  if (scope.a.history.sentences().size() >= max_pinned) {
     return trf("{} sentences are pinned, which is the maximum. Unpin one first.", max_pinned);
   }
   return trf(
       "Pins the sentence: its attention maps and output are recorded now and every {} steps, saved with the run, and "
       "can be played back as a film.",
-      scope.run.config.training.history_interval);
+      scope.a.run.config.training.history_interval);
 }
 
 const PinnedSentence* recorded_sentence(const AppState& scope) {
-  const PinnedSentence* sentence = scope.history.find(scope.layout.sentence);
+  const PinnedSentence* sentence = scope.a.history.find(scope.layout.sentence);
   return sentence && !sentence->frames.empty() ? sentence : nullptr;
 }
 
@@ -97,12 +97,12 @@ std::size_t nearest_frame(const std::vector<Frame>& frames, double step) {
 void show_frame(AppState& scope, std::size_t index) {
   const PinnedSentence* sentence = recorded_sentence(scope);
   if (!sentence || index >= sentence->frames.size()) return;
-  Shown& past = scope.timeline.past;
+  Shown& past = scope.a.past;
   if (past.snapshot != sentence->frames[index]) past = {sentence->frames[index], ++scope.versions};
 }
 
 void show_present(AppState& scope) {
-  scope.timeline.past = {};
+  scope.a.past = {};
   scope.timeline.playing = false;
 }
 
@@ -129,9 +129,9 @@ void toggle_film(AppState& scope, double now) {
 void settle_timeline(AppState& scope, double now) {
   return_to_what_there_is(scope);
   go_on_with_film(scope, now);
-  scope.timeline.past.inspection_comes = inspected_step(scope).has_value();
-  follow_history(scope.curves_view.weights, scope.history);
-  const Snapshot* past = scope.timeline.past.snapshot.get();
+  scope.a.past.inspection_comes = inspected_step(scope).has_value();
+  follow_history(scope.curves_view.weights, scope.a.history);
+  const Snapshot* past = scope.a.past.snapshot.get();
   scope.curves_view.axis.marker = past ? std::optional(static_cast<double>(past->step)) : std::nullopt;
 }
 

@@ -27,7 +27,7 @@ constexpr std::array speeds = {0.25F, 0.5F, 1.0F, 2.0F, 4.0F, 8.0F};
 
 // The present training step, or the last frame's if that is later.
 double last_step(const AppState& scope, const PinnedSentence& sentence) {
-  return static_cast<double>(std::max({scope.status.step, sentence.frames.back()->step, std::int64_t{1}}));
+  return static_cast<double>(std::max({scope.a.status.step, sentence.frames.back()->step, std::int64_t{1}}));
 }
 
 struct Track {
@@ -51,11 +51,11 @@ void draw_track(const AppState& scope, const PinnedSentence& sentence, const Tra
     drawn = x;
     paint.line({x, middle - skin.px(5)}, {x, middle + skin.px(5)}, theme.text_dim);
   }
-  for (const std::int64_t step : scope.status.recorded_weights) {
+  for (const std::int64_t step : scope.a.status.recorded_weights) {
     paint.filled_circle({std::floor(track.at(static_cast<double>(step))), middle - skin.px(8)}, skin.px(1.5F),
                         theme.text_dim, 8);
   }
-  const Snapshot* past = scope.timeline.past.snapshot.get();
+  const Snapshot* past = scope.a.past.snapshot.get();
   const float handle = track.at(past ? static_cast<double>(past->step) : track.last);
   const Color32 color = past ? theme.warning : theme.success;
   paint.filled_rect({track.low.x, middle - skin.px(2)}, {handle, middle + skin.px(2)}, faded(color, 0.6F), skin.px(2));
@@ -66,7 +66,7 @@ void track_tooltip(const AppState& scope, const Frame& frame) {
   ImGui::BeginTooltip();
   ImGui::Text(tr("step %s"), grouped(frame->step).c_str());
   plain_text(frame->output_text);
-  if (std::ranges::binary_search(scope.status.recorded_weights, frame->step))
+  if (std::ranges::binary_search(scope.a.status.recorded_weights, frame->step))
     ImGui::TextUnformatted(tr("weights recorded: every view can show this step, and you can intervene"));
   ImGui::EndTooltip();
 }
@@ -127,7 +127,7 @@ void draw_sentences(AppState& scope, float width, const Skin& skin) {
   const std::string shown = is_pinned(scope) ? scope.layout.sentence : tr("a pinned sentence…");
   if (begin_combo("##pinned", shown)) {
     std::string chosen;
-    for (const PinnedSentence& sentence : scope.history.sentences()) {
+    for (const PinnedSentence& sentence : scope.a.history.sentences()) {
       ImGui::PushID(&sentence);
       if (selectable_text(sentence.text, sentence.text == scope.layout.sentence)) chosen = sentence.text;
       ImGui::PopID();
@@ -151,10 +151,10 @@ std::string memory_text(const History& history) {
 }
 
 std::string step_text(const AppState& scope) {
-  const Snapshot* past = scope.timeline.past.snapshot.get();
-  if (!past && shows_capture(scope)) return trf("last step, {}", grouped(scope.status.step));
-  if (!past) return trf("now, step {}", grouped(scope.status.step));
-  return trf("step {} of {}", grouped(past->step), grouped(scope.status.step));
+  const Snapshot* past = scope.a.past.snapshot.get();
+  if (!past && shows_capture(scope)) return trf("last step, {}", grouped(scope.a.status.step));
+  if (!past) return trf("now, step {}", grouped(scope.a.status.step));
+  return trf("step {} of {}", grouped(past->step), grouped(scope.a.status.step));
 }
 
 void draw_step(const AppState& scope, float width) {
@@ -171,7 +171,7 @@ void draw_memory(const AppState& scope, const std::string& text, const Skin& ski
   help_tooltip(trf("Memory used by the recorded frames of all pinned sentences, and its limit. A frame is recorded "
                    "every {} steps. Near the limit, and beyond {} frames per sentence, the frames closest to their "
                    "neighbors are deleted.",
-                   scope.run.config.training.history_interval, max_frames),
+                   scope.a.run.config.training.history_interval, max_frames),
                skin);
 }
 
@@ -195,7 +195,7 @@ void draw_bar(AppState& scope, const Skin& skin) {
   const float gap = skin.px(8);
   draw_film_buttons(scope, sentence != nullptr, skin);
   ImGui::SameLine(0, gap);
-  const std::string memory = memory_text(scope.history);
+  const std::string memory = memory_text(scope.a.history);
   float rest = ImGui::GetContentRegionAvail().x - button_width(tr("Live")) - gap;
   // Omits controls that would leave too little room for the line of frames.
   const auto takes = [&](float width) {
@@ -208,7 +208,7 @@ void draw_bar(AppState& scope, const Skin& skin) {
   const bool with_sentences = takes(sentences_width);
   const bool with_step = takes(step_width);
   const bool simple = scope.layout.density == Density::simple || skin.presentation;
-  const char* plot = scope.run.config.model.is_signed() ? tr("Plot value") : tr("Plot weight");
+  const char* plot = scope.a.run.config.model.is_signed() ? tr("Plot value") : tr("Plot weight");
   const bool with_weight = !simple && takes(button_width(plot));
   const bool with_memory = !simple && takes(text_size(skin.fonts.small, memory).x);
   if (with_sentences) {
@@ -232,7 +232,7 @@ void draw_bar(AppState& scope, const Skin& skin) {
 }  // namespace
 
 void draw_timeline(AppState& scope, const Skin& skin) {
-  if (scope.history.sentences().empty()) {
+  if (scope.a.history.sentences().empty()) {
     scope.timeline.focused = false;
     return;
   }
@@ -245,7 +245,7 @@ void draw_timeline(AppState& scope, const Skin& skin) {
 }
 
 float timeline_height(const AppState& scope) {
-  return scope.history.sentences().empty() ? 0 : ImGui::GetFrameHeightWithSpacing();
+  return scope.a.history.sentences().empty() ? 0 : ImGui::GetFrameHeightWithSpacing();
 }
 
 }  // namespace attnscope

@@ -66,7 +66,7 @@ class RemoteSession::Line {
     asio::post(io_, [this, command = std::move(command)]() mutable { heed(std::move(command)); });
   }
 
-  News poll() { return {events_.take(), snapshot_.get(), other_.get()}; }
+  News poll() { return {events_.take(), snapshots_[RunSide::a].get(), snapshots_[RunSide::b].get()}; }
 
   Attachment attachment() const { return *attachment_.get(); }
 
@@ -157,7 +157,7 @@ class RemoteSession::Line {
                    },
                    [this](TransientEvent& said) { hear(std::move(said.event)); },
                    [this](ProbeReply& inspected) {
-                     (inspected.of_other ? other_ : snapshot_).put(std::move(inspected.snapshot));
+                     snapshots_[inspected.side].put(std::move(inspected.snapshot));
                      wake();
                    },
                    [](const Alive&) {},
@@ -175,8 +175,8 @@ class RemoteSession::Line {
 
   void hear(Event event) {
     if (const auto* ended = std::get_if<ComparisonEnded>(&event)) {
-      if (ended->other_stays) snapshot_.put(other_.get());
-      other_.put(nullptr);
+      if (ended->stays == RunSide::b) snapshots_[RunSide::a].put(snapshots_[RunSide::b].get());
+      snapshots_[RunSide::b].put(nullptr);
     }
     if (const auto* ended = std::get_if<StudyEnded>(&event); ended && ended->study == study_) study_.reset();
     if (const auto* point = std::get_if<MetricPoint>(&event)) status_.step = point->step;
@@ -229,7 +229,7 @@ class RemoteSession::Line {
                      send(std::move(probe));
                    },
                    [this](StartStudy& study) { begin_study(std::move(study)); },
-                   [this](auto& other) { send(std::move(other)); },
+                   [this](auto& sent) { send(std::move(sent)); },
                },
                command);
   }
@@ -273,8 +273,7 @@ class RemoteSession::Line {
 
   // The channels to the window's thread.
   Queue<Event> events_;
-  Mailbox<Snapshot> snapshot_;
-  Mailbox<Snapshot> other_;
+  PerRun<Mailbox<Snapshot>> snapshots_;
   Mailbox<Attachment> attachment_;
 
   std::jthread thread_;

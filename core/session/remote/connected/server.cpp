@@ -98,7 +98,7 @@ struct Client {
   std::uint64_t next = 0;  // index in the log
   bool status = true;
   std::deque<Event> said;
-  std::array<std::shared_ptr<const Snapshot>, 2> inspections;  // of the present run, and of the other one
+  PerRun<std::shared_ptr<const Snapshot>> inspections;  // the newest not yet sent
 
   std::optional<StartStudy> study;  // requested, waits for its turn
 };
@@ -326,10 +326,10 @@ class Server::Desk {
         if (client->greeted) client->say(said);
     };
     if (const auto* status = std::get_if<Status>(&event)) {
-      status_ = *status;
+      statuses_[RunSide::a] = *status;
       each_owes_status();
-    } else if (const auto* other = std::get_if<OfOther>(&event)) {
-      other_status_ = std::get<Status>(other->what);
+    } else if (const auto* of_b = std::get_if<OfRunB>(&event)) {
+      statuses_[RunSide::b] = std::get<Status>(of_b->what);
       each_owes_status();
     } else if (const auto* progress = std::get_if<StudyProgress>(&event)) {
       if (is_ours(progress->study)) {
@@ -362,7 +362,7 @@ class Server::Desk {
     if (auto* message = std::get_if<Message>(&answer.answer)) {
       found->second->say(std::move(*message));
     } else {
-      found->second->inspections[answer.of_other ? 1 : 0] = std::get<0>(std::move(answer.answer));
+      found->second->inspections[answer.side] = std::get<0>(std::move(answer.answer));
     }
   }
 
@@ -413,14 +413,15 @@ class Server::Desk {
     }
     if (client.next < log_.end()) return bytes;
     if (std::exchange(client.status, false)) {
-      bytes += framed(wire_bytes(ToClient(TransientEvent{status_})));
-      if (other_status_) bytes += framed(wire_bytes(ToClient(TransientEvent{OfOther{*other_status_}})));
+      for (const RunSide side : both_sides)
+        if (const auto& status = statuses_[side])
+          bytes += framed(wire_bytes(ToClient(TransientEvent{event_of(side, *status)})));
     }
     for (; !client.said.empty() && bytes.size() < bytes_at_once; client.said.pop_front())
       bytes += checked(TransientEvent{std::move(client.said.front())});
-    for (const bool of_other : {false, true}) {
-      auto& inspection = client.inspections[of_other ? 1 : 0];
-      if (inspection) bytes += checked(ProbeReply{std::exchange(inspection, nullptr), of_other});
+    for (const RunSide side : both_sides) {
+      auto& inspection = client.inspections[side];
+      if (inspection) bytes += checked(ProbeReply{std::exchange(inspection, nullptr), side});
     }
     return bytes;
   }
@@ -445,8 +446,7 @@ class Server::Desk {
 
   const std::uint64_t session_number_ = random_number();
   EventLog log_;
-  Status status_;
-  std::optional<Status> other_status_;
+  PerRun<std::optional<Status>> statuses_ = {{Status{}, std::nullopt}};
 
   std::uint64_t studies_ = std::uint64_t{1} << 48;  // number of the last one, in a range apart from those of a window
   std::uint64_t client_count_ = 0;                  // the client's own number for it
