@@ -263,7 +263,9 @@ PinnedSentence sentence_with_candidates() {
   frame->encoder = {{Matrix(2, 2)}};
   frame->encoder[0][0].values = {0.125F, 0.875F, 0.1F, 0.9F};
   frame->decoding = {{.candidates = {{{7, "x"}, 1, 0.7F, 0.7F, 0.7F}, {{8, "</script>"}, 0, 0.1F, 0.1F, 0.1F}},
-                      .entropy = 0.25F}};
+                      .chosen = 0,
+                      .entropy = 0.25F,
+                      .reference = {}}};
   return {"a", {frame}};
 }
 

@@ -7,7 +7,6 @@
 
 #include "analysis/curves.h"
 #include "commands/commands.h"
-#include "commands/page_template.h"
 #include "commands/paths.h"
 #include "commands/say.h"
 #include "files/storage/file.h"
@@ -17,34 +16,18 @@
 namespace attnscope {
 namespace {
 
-constexpr std::uint64_t most_template_bytes = 1 << 20;
-
 // A page that is given away does not say where its run was.
 std::string file_name(const std::string& path) {
   const std::filesystem::path whole(path);
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 
-std::string quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char letter : text) letter == '\'' ? quoted += "'\\''" : quoted += letter;
-  return quoted + "'";
-}
-
 }  // namespace
-
-std::string read_page_template() {
-  try {
-    return read_file(asset_folder() / "page.html", most_template_bytes);
-  } catch (const FileError&) {
-    return {};
-  }
-}
 
 std::string made_by_command(const PageOptions& options) {
   std::string command = fmt::format("attnscope {}: attnscope page", ATTNSCOPE_VERSION);
   const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) command += fmt::format(" {} {}", name, quoted(value));
+    if (!value.empty()) command += fmt::format(" {} {}", name, shell_quoted(value));
   };
   add("--run", file_name(options.run));
   add("--capture", file_name(options.capture));
@@ -59,7 +42,7 @@ void write_page(const PageOptions& options, std::vector<PinnedSentence> sentence
   sentences = thinned_for_page(std::move(sentences), left_out);
   if (left_out > 0) say("{} recorded steps were left out, so that a browser can show the page", left_out);
   facts.losses = losses_for_page(facts.losses, sentences);
-  write_file(options.out, page_html(read_page_template(), capture_bytes(sentences, facts), {}));
+  write_file(options.out, page_html(page_template(), capture_bytes(sentences, facts), {}));
   tell("wrote {}: {} sentence{}; open it in a browser, or in attnscope", options.out, sentences.size(),
       sentences.size() == 1 ? "" : "s");
 }

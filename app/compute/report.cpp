@@ -277,15 +277,9 @@ void add_circuit(Html& page, ReportRun& run, ProgressLine& line) {
   page.table({"Heads", "Attend to", "Effect", "Answers flipped"}, rows);
 }
 
-std::string quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char letter : text) letter == '\'' ? quoted += "'\\''" : quoted += letter;
-  return quoted + "'";
-}
-
 // As sha256sum of coreutils prints it.
 std::string sha256(const fs::path& file) {
-  std::FILE* output = ::popen(("sha256sum < " + quoted(file.string())).c_str(), "r");
+  std::FILE* output = ::popen(("sha256sum < " + shell_quoted(file.string())).c_str(), "r");
   char text[65] = {};
   const bool read = output && std::fread(text, 1, 64, output) == 64;
   if (!output || ::pclose(output) != 0 || !read) throw std::runtime_error("sha256sum (package coreutils) failed");
@@ -298,7 +292,7 @@ void add_reproduction(Html& page, const Runs& runs) {
   for (const auto& run : runs) {
     const RunFolder folder{run->folder};
     const std::string config = fmt::format("config-{}.json", run->name);
-    commands += fmt::format("attnscope train --config {} --out {} --steps {}\n", quoted(config), quoted(run->name + "-again"),
+    commands += fmt::format("attnscope train --config {} --out {} --steps {}\n", shell_quoted(config), shell_quoted(run->name + "-again"),
                             run->opened.step);
     for (const fs::path& file : folder.files())
       if (fs::exists(file)) rows.push_back({run->name, file.filename().string(), sha256(file)});
@@ -313,13 +307,17 @@ void add_reproduction(Html& page, const Runs& runs) {
 // ---- the page
 
 // A part that cannot be computed says why.
-void add_section(Html& page, const char* title, const std::function<void()>& add) {
-  page.element("h2", title);
+void attempt(Html& page, std::string_view of, const std::function<void()>& add) {
   try {
     add();
   } catch (const std::exception& error) {
-    page.element("p", fmt::format("Not computed: {}", error.what()));
+    page.element("p", fmt::format("{}: not computed, because: {}", of, error.what()));
   }
+}
+
+void add_section(Html& page, const char* title, const std::function<void()>& add) {
+  page.element("h2", title);
+  attempt(page, title, add);
 }
 
 std::string report_html(const Runs& runs, ProgressLine& line) {
@@ -328,7 +326,7 @@ std::string report_html(const Runs& runs, ProgressLine& line) {
   const std::string title = fmt::format("{}", fmt::join(names, " and "));
   Html page;
   const auto each = [&](const auto& add) {
-    for (const auto& run : runs) add(*run);
+    for (const auto& run : runs) attempt(page, run->name, [&] { add(*run); });
   };
   page.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
   page.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n");

@@ -11,7 +11,6 @@
 #include "commands/desktop/lesson_files.h"
 #include "commands/desktop/manual_files.h"
 #include "commands/engine_module.h"
-#include "commands/page_template.h"
 #include "commands/paths.h"
 #include "data/corpus/corpus.h"
 #include "window/system_theme.h"
@@ -39,7 +38,7 @@ Facts machine_facts() {
   facts.lessons = std::move(files.lessons);
   facts.complaints = std::move(files.complaints);
   facts.manual = read_manual();
-  facts.page = read_page_template();
+  facts.page = page_template();
   facts.theme = system_theme().value_or(ThemeName::dark);
   std::error_code error;
   if (std::filesystem::is_directory(shipped_run(), error)) facts.shipped_run = shipped_run().string();
