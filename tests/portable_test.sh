@@ -10,7 +10,7 @@ folder=$(mktemp -d)
 at="$folder/mon dossier é"
 trap 'chmod -R u+w "$folder"; rm -rf "$folder"' EXIT
 mkdir "$at"
-tar -xJf "$bundle" -C "$at"
+tar -xf "$bundle" -C "$at"
 chmod -R a-w "$at"
 cd "$folder"
 export HOME="$folder/home" XDG_CONFIG_HOME="$folder/home/config" XDG_DATA_HOME="$folder/home/data" OMP_NUM_THREADS=1
@@ -18,9 +18,12 @@ mkdir "$HOME"
 top=$(echo "$at"/*)
 attnscope="$top/bin/attnscope"
 
+system=/usr/lib/x86_64-linux-gnu fallbacks="$top/lib/fallback/gcc" # as the launcher chooses them
+[ -e $system/libEGL.so.1 ] || fallbacks="$fallbacks:$top/lib/fallback/gl"
+[ -e $system/libX11.so.6 ] || fallbacks="$fallbacks:$top/lib/fallback/x11"
 find "$top/lib" "$top/libexec" -type f | while read -r file; do
   case "$file" in */lib/fallback/*) continue ;; *.so*|*/libexec/*) ;; *) continue ;; esac
-  if LD_LIBRARY_PATH="$top/lib/fallback/gcc:$top/lib/fallback/gl:$top/lib/fallback/x11" ldd "$file" | grep 'not found'; then
+  if LD_LIBRARY_PATH="$fallbacks" ldd "$file" | grep 'not found'; then
     echo "$file needs them" && exit 1
   fi
 done
