@@ -317,6 +317,41 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
            "Replace the token at a position, counted from 0");
 }
 
+// File names of interactive pages.
+const CLI::Validator page_name(
+    [](std::string& name) -> std::string {
+      return name.ends_with(".html") ? "" : fmt::format("{}: a page must end in .html", name);
+    },
+    "", "page");
+
+void add_page(CLI::App& app, Run& run, PageOptions& o) {
+  CLI::App* sub = add_command(app, run, o, compute<PageOptions>, "page",
+                              "Write an interactive page: one HTML file with the attention of sentences, for any browser");
+  CLI::Option* of_run = add_run(sub, o.run);
+  add_step(sub, o.step);
+  add_capture(sub, run, of_run, nullptr, o.capture, [&o] { return o.capture.empty() ? compute(o) : page_capture(o); });
+  CLI::Option* capture = sub->get_option("--capture");
+  CLI::Option* source =
+      add_list(sub, "--source", "TEXT", o.source,
+               "Sentence, or a language model's prompt; may be repeated. Default: the run's pinned sentences")
+          ->excludes(capture);
+  add_option(sub, "--corrupted", "TEXT", o.corrupted,
+             "Contrast sentence of the first --source, to show the circuit: same number of tokens, one word changed")
+      ->needs(source)
+      ->excludes(capture);
+  add_option(sub, "--out", "FILE", o.out, "The page, a file that ends in .html")->required()->check(page_name);
+}
+
+void add_report(CLI::App& app, Run& run, ReportOptions& o) {
+  CLI::App* sub = add_command(app, run, o, compute<ReportOptions>, "report",
+                              "Write a report of a run, or of two, as HTML and PDF: settings, curves, scores, heads, "
+                              "embeddings, circuit, and how to reproduce it");
+  add_list(sub, "--run", "RUN", o.runs, "Folder of the run; a second one is compared with it")
+      ->required()
+      ->expected(1, 2);
+  add_option(sub, "--out", "FOLDER", o.out, "New or empty folder")->required();
+}
+
 void add_explain(CLI::App& app, Run& run, ExplainOptions& o) {
   CLI::App* sub =
       add_command(app, run, o, compute<ExplainOptions>, "explain",
@@ -617,6 +652,8 @@ struct AllOptions {
   TranslateOptions translate;
   EvaluateOptions evaluate;
   AttendOptions attend;
+  PageOptions page;
+  ReportOptions report;
   ExplainOptions explain;
   HeadsOptions heads;
   TensorsOptions tensors;
@@ -641,6 +678,8 @@ void add_commands(CLI::App& app, Run& run, AllOptions& o) {
                 "Continue the lines of stdin with a language model, and print them on stdout");
   add_evaluate(app, run, o.evaluate);
   add_attend(app, run, o.attend, o.attend_json);
+  add_page(app, run, o.page);
+  add_report(app, run, o.report);
   add_explain(app, run, o.explain);
   add_heads(app, run, o.heads);
   add_tensors(app, run, o.tensors);

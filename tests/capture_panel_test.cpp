@@ -1,13 +1,17 @@
 // The window on a capture: what is shown, what is absent and why, and what is saved as one.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <string>
 
+#include "base/theme.h"
 #include "files/captures/capture_engine.h"
+#include "files/captures/page.h"
 #include "files/storage/file.h"
 #include "files/storage/safetensors.h"
 #include "posted.h"
@@ -230,6 +234,56 @@ TEST_F(CaptureWindow, ASentenceIsSavedWithItsSteps) {
   ASSERT_EQ(saved.sentences.size(), 1U);
   EXPECT_EQ(saved.sentences[0].text, "steps");
   EXPECT_EQ(saved.sentences[0].frames.size(), 2U);
+}
+
+TEST_F(CaptureWindow, APageShowsTheSentenceAndThePinnedOnes) {
+  open_bank();
+  set_sentence(scope, "steps");
+  answer();
+  ui.frames(2, draw);
+  scope.commands.clear();
+  scope.facts.page = read_file(fs::path(ATTNSCOPE_SOURCES) / "assets/page/page.html", 1 << 20);
+  save_page(scope, file.string(), true);
+  ASSERT_EQ(posted<WriteFile>(scope).size(), 1U);
+  const fs::path page = fs::path(file).replace_extension(".html");
+  write_file(page, posted<WriteFile>(scope)[0].bytes);
+  const CaptureContents saved = load_capture(page, 1);
+  ASSERT_EQ(saved.sentences.size(), 2U);
+  EXPECT_EQ(saved.sentences[0].text, "steps");
+  EXPECT_EQ(saved.sentences[0].frames.size(), 2U);
+  EXPECT_EQ(saved.losses.size(), 2U);
+  fs::remove(page);
+  scope.commands.clear();
+  scope.facts.page.clear();
+  save_page(scope, file.string(), true);
+  EXPECT_TRUE(posted<WriteFile>(scope).empty());
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("install attnscope again"));
+}
+
+// page.css and page.js repeat what the window defines.
+TEST(PageFiles, HaveTheColorsAndWordsOfTheWindow) {
+  const std::string css = read_file(fs::path(ATTNSCOPE_SOURCES) / "assets/page/page.css", 1 << 20);
+  const std::size_t light = css.find("@media (prefers-color-scheme: light)");
+  for (const ThemeName name : {ThemeName::dark, ThemeName::light}) {
+    const std::string part = name == ThemeName::dark ? css.substr(0, light) : css.substr(light);
+    const Theme& colors = theme(name);
+    for (const auto& [key, color] : {std::pair{"background", colors.background}, {"panel", colors.panel},
+                                     {"raised", colors.raised}, {"hovered", colors.hovered}, {"border", colors.border},
+                                     {"grid", colors.grid}, {"text", colors.text}, {"text-dim", colors.text_dim},
+                                     {"accent", colors.accent}, {"masked", colors.masked}, {"line", colors.series[0]},
+                                     {"negative", colors.series[1]}}) {
+      EXPECT_THAT(part, HasSubstr(fmt::format("--{}: #{:02x}{:02x}{:02x};", key, color & 0xFFU, color >> 8 & 0xFFU,
+                                              color >> 16 & 0xFFU)));
+    }
+  }
+  const std::string script = read_file(fs::path(ATTNSCOPE_SOURCES) / "assets/page/page.js", 1 << 20);
+  const std::string shown = page_html("{{facts}}{{capture}}", "", {"xx", [](const char* word) { return std::string(word) + "!"; }});
+  const std::regex word("t\\(\"([^\"]+)\"");
+  int count = 0;
+  for (std::sregex_iterator at(script.begin(), script.end(), word), end; at != end; ++at, ++count)
+    EXPECT_THAT(shown, HasSubstr(fmt::format("\"{}\":", (*at)[1].str())));
+  EXPECT_GT(count, 20);
 }
 
 }  // namespace

@@ -13,8 +13,10 @@
 #include "analysis/attention_measures.h"
 #include "analysis/head_scores.h"
 #include "analysis/hidden_states.h"
+#include "common/base64.h"
 #include "fake_session.h"
 #include "files/captures/capture.h"
+#include "files/captures/page.h"
 #include "files/storage/file.h"
 #include "files/storage/safetensors.h"
 #include "messages/metrics.h"
@@ -249,6 +251,98 @@ TEST_F(CaptureTest, DamagedBytesAreRefusedOrRead) {
       EXPECT_THAT(error.what(), HasSubstr("mine.safetensors"));
     }
   }
+}
+
+// One frame with a candidate whose text is markup.
+PinnedSentence sentence_with_candidates() {
+  auto frame = std::make_shared<Snapshot>();
+  frame->step = 30;
+  frame->source = {{5, "a"}, {6, "</script>"}};
+  frame->target_in = {{1, "<s>"}};
+  frame->target_out = {{7, "x"}};
+  frame->encoder = {{Matrix(2, 2)}};
+  frame->encoder[0][0].values = {0.125F, 0.875F, 0.1F, 0.9F};
+  frame->decoding = {{.candidates = {{{7, "x"}, 1, 0.7F, 0.7F, 0.7F}, {{8, "</script>"}, 0, 0.1F, 0.1F, 0.1F}},
+                      .chosen = 0,
+                      .entropy = 0.25F,
+                      .reference = {}}};
+  return {"a", {frame}};
+}
+
+TEST_F(CaptureTest, CandidatesAndLossesReopenTheSame) {
+  const PinnedSentence sentence = sentence_with_candidates();
+  write_file(file, capture_bytes({&sentence, 1}, {.labels = {{"run", "mine"}}, .losses = {{1, 30}, {2.5, 0.1F}}}));
+  const CaptureContents capture = load_capture(file, 1);
+  const Snapshot& frame = *capture.sentences[0].frames[0];
+  ASSERT_EQ(frame.decoding.size(), 1U);
+  EXPECT_EQ(frame.decoding[0].entropy, 0.25F);
+  ASSERT_EQ(frame.decoding[0].candidates.size(), 2U);
+  EXPECT_EQ(frame.decoding[0].candidates[1].token.text, "</script>");
+  EXPECT_EQ(frame.decoding[0].candidates[1].probability, 0.1F);
+  EXPECT_EQ(frame.captured->labels[0].value, "mine");
+  ASSERT_EQ(capture.losses.size(), 2U);
+  EXPECT_EQ(capture.losses[1].step, 30);
+  EXPECT_EQ(capture.losses[1][metric("loss")], 0.1F);
+}
+
+TEST_F(CaptureTest, AWrongPredictionIsRefused) {
+  for (const char* predictions : {R"([{"entropy": 0, "candidates": [["x", 1.5]]}])", "[]", "\"x\""}) {
+    const Json one_output = Json::array({"x"});
+    write_safetensors(file, one_sentence({{"target", one_output}, {"predictions", Json::parse(predictions)}}));
+    EXPECT_THAT([&] { load_capture(file, 1); },
+                testing::ThrowsMessage<SafetensorsError>(HasSubstr("\"predictions\"")));
+  }
+}
+
+TEST_F(CaptureTest, APageContainsItsCapture) {
+  const PinnedSentence sentence = sentence_with_candidates();
+  const std::string bytes = capture_bytes({&sentence, 1});
+  const fs::path page = fs::path(file).replace_extension(".html");
+  const std::string html =
+      page_html("<p>{{facts}}</p><script id=\"capture\">{{capture}}</script>", bytes, {"fr", [](const char*) { return "<b>"; }});
+  EXPECT_THAT(html, testing::Not(HasSubstr("<b>")));  // a word must not end the element
+  write_file(page, html);
+  EXPECT_EQ(capture_in_page(page), bytes);
+  EXPECT_EQ(load_capture(page, 1).sentences[0].text, "a");
+  EXPECT_TRUE(is_capture_name(page.string()));
+  for (const std::string& damaged : {std::string("<html></html>"), html.substr(0, html.size() - 12), std::string()}) {
+    write_file(page, damaged);
+    EXPECT_THAT([&] { load_capture(page, 1); },
+                testing::ThrowsMessage<SafetensorsError>(HasSubstr("not an interactive page of attnscope")));
+  }
+  EXPECT_THROW(page_html("", bytes, {}), Error);
+  fs::remove(page);
+}
+
+TEST_F(CaptureTest, APageLeavesOutStepsUntilItFits) {
+  PinnedSentence sentence{"long", {}};
+  for (int step = 1; step <= 9; ++step) {
+    auto frame = std::make_shared<Snapshot>();
+    frame->step = step;
+    frame->encoder = {{Matrix(1024, 1024)}, {Matrix(1024, 1024)}};  // 8 MiB
+    sentence.frames.push_back(frame);
+  }
+  std::size_t left_out = 0;
+  const std::vector<PinnedSentence> thinned = thinned_for_page({sentence, {"without frames", {}}}, left_out);
+  ASSERT_EQ(thinned.size(), 1U);
+  std::vector<std::int64_t> steps;
+  for (const Frame& frame : thinned[0].frames) steps.push_back(frame->step);
+  EXPECT_THAT(steps, testing::ElementsAre(1, 5, 9));
+  EXPECT_EQ(left_out, 6U);
+  auto frame = std::make_shared<Snapshot>();
+  frame->encoder = {{Matrix(3000, 3000)}};
+  EXPECT_THROW(thinned_for_page({{"too long", {frame}}}, left_out), Error);
+}
+
+TEST(Base64, GivesTheBytesBack) {
+  std::string bytes;
+  for (int i = 0; i < 300; ++i) {
+    EXPECT_EQ(from_base64(to_base64(bytes)), bytes);
+    bytes += static_cast<char>(i);
+  }
+  EXPECT_EQ(to_base64("M"), "TQ==");
+  EXPECT_EQ(from_base64(""), "");
+  for (const char* wrong : {"TQ=", "T", "TQ==TQ==", "T Q=", "TQ\n=", "===="}) EXPECT_FALSE(from_base64(wrong)) << wrong;
 }
 
 TEST_F(CaptureTest, WhatIsSavedReopensTheSame) {

@@ -17,6 +17,9 @@
 
 namespace attnscope {
 
+struct CaptureFacts;
+struct PinnedSentence;
+
 struct TrainOptions {
   std::string corpus;                // overrides the configuration's; a built-in name or a file
   std::string target;                // the target side, if `corpus` is one of two parallel files
@@ -103,6 +106,27 @@ struct AttendOptions {
 };
 int attend(const AttendOptions& options);  // on stdout
 int attend_capture(const AttendOptions& options);
+
+struct PageOptions {
+  std::string run = {};
+  std::string capture = {};               // instead of run and source: shows everything that it contains
+  std::vector<std::string> source = {};   // empty: the run's pinned sentences
+  std::string corrupted = {};             // the first sentence's contrast sentence, to show the circuit; empty: none
+  std::string out = {};                   // an .html file
+  std::optional<std::int64_t> step = {};  // as in OpenRun
+};
+int page(const PageOptions& options);
+int page_capture(const PageOptions& options);
+// Writes the page to `options.out` and says what it holds.
+void write_page(const PageOptions& options, std::vector<PinnedSentence> sentences, CaptureFacts facts);
+// "attnscope 0.1.0: attnscope page --run …"
+std::string made_by_command(const PageOptions& options);
+
+struct ReportOptions {
+  std::vector<std::string> runs = {};  // one, or two to compare
+  std::string out = {};                // a new or empty folder
+};
+int report(const ReportOptions& options);
 
 struct ExplainOptions {
   std::string run = {};

@@ -15,7 +15,7 @@
 namespace attnscope {
 
 using ComputeOptions =
-    std::variant<TrainOptions, CompareOptions, TranslateOptions, EvaluateOptions, AttendOptions, ExplainOptions,
+    std::variant<TrainOptions, CompareOptions, TranslateOptions, EvaluateOptions, AttendOptions, PageOptions, ReportOptions, ExplainOptions,
                  EmbeddingsOptions, BenchOptions, CostOptions, HeadsOptions, TensorsOptions, LengthOptions, ExportOptions>;
 
 struct ProcessorFacts {

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "files/storage/file.h"
+
 namespace attnscope {
 namespace {
 
@@ -28,6 +30,21 @@ std::filesystem::path asset_folder() {
 
 std::filesystem::path shipped_run() {
   return asset_folder() / "english-french";
+}
+
+std::string page_template() {
+  constexpr std::uint64_t most_bytes = 1 << 20;
+  try {
+    return read_file(asset_folder() / "page.html", most_bytes);
+  } catch (const FileError&) {
+    return {};
+  }
+}
+
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char letter : text) letter == '\'' ? quoted += "'\\''" : quoted += letter;
+  return quoted + "'";
 }
 
 std::filesystem::path config_folder() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace attnscope {
 
@@ -10,6 +11,12 @@ std::filesystem::path asset_folder();
 
 // The shipped run. It may be missing: check with is_run.
 std::filesystem::path shipped_run();
+
+// The installed page.html (files/captures/page.h); empty if it cannot be read.
+std::string page_template();
+
+// As one word of a POSIX shell.
+std::string shell_quoted(const std::string& text);
 
 // The folder for autosaves: $XDG_STATE_HOME/attnscope/runs, else ~/.local/state/attnscope/runs. Empty under the same
 // conditions as config_folder.

@@ -30,6 +30,7 @@
 #include "files/storage/run_folder.h"
 #include "inspect/probe/inspect_model.h"
 #include "messages/metrics.h"
+#include "model/kernels/processor.h"
 #include "common/signals.h"
 #include "session/lockstep.h"
 #include "training/distributed/launch.h"
@@ -535,6 +536,8 @@ int train(const TrainOptions& options) {
   }
   // reports an invalid address once instead of in every rank
   if (!options.serve.empty()) remote_address(options.serve);
+  if (!place && kernels::level() == kernels::Level::baseline)
+    tell("training without AVX2, which is slower: the processor lacks it, or ATTNSCOPE_LEVEL excludes it");
   if (!place && options.ranks > 1) {
     check_ranks_supported();
     return launch_ranks(static_cast<int>(options.ranks));

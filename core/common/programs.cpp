@@ -103,8 +103,11 @@ int status_at_end(pid_t process) {
 }
 
 // Ignoring SIGCHLD instead would make every waitpid fail.
-void let_run(pid_t process) {
-  std::thread([process] { ::waitpid(process, nullptr, 0); }).detach();
+void let_run(pid_t process, std::function<void(int status)> ended) {
+  std::thread([process, ended = std::move(ended)] {
+    const int status = status_at_end(process);
+    if (ended) ended(status);
+  }).detach();
 }
 
 }  // namespace attnscope

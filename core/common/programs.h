@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,7 +43,7 @@ pid_t start_own_program(std::vector<std::string> arguments, std::vector<std::str
 // process.
 int status_at_end(pid_t process);
 
-// Detaches the process: it is reaped when it ends.
-void let_run(pid_t process);
+// Detaches the process: it is reaped when it ends, and `ended`, on a thread of its own, gets its status.
+void let_run(pid_t process, std::function<void(int status)> ended = {});
 
 }  // namespace attnscope

@@ -408,7 +408,7 @@ bool Session::Worker::reset(const Reset& wanted) {
 
 // An opened run is inspected; training does not start by itself.
 bool Session::Worker::open(const OpenRun& wanted) {
-  const bool capture = wanted.path.ends_with(capture_extension);
+  const bool capture = is_capture_name(wanted.path);
   const std::shared_ptr<Engine> engine =
       capture ? std::make_shared<CaptureEngine>(first_capture + captures_++) : models_;
   const bool opened = prepare(wanted, wanted.discard_unsaved, capture ? mark("open the capture") : mark("open the run"),

@@ -521,6 +521,14 @@ constexpr std::array table = {
            "Saves tokens and attention of the sentence, at all its recorded steps, in one .safetensors file that "
            "attnscope and other programs open without the model.",
            no_key, Menu::exports, choose_it<Purpose::save_capture>, can_choose_it<Purpose::save_capture>},
+    Action{"save-page", "Interactive page…",
+           "Saves the sentence and the other pinned ones, at all their recorded steps, as one .html file. Any browser "
+           "shows it, without a network, and attnscope opens it like a capture.",
+           no_key, Menu::exports, choose_it<Purpose::save_page>, can_choose_it<Purpose::save_page>},
+    Action{"save-report", "Report…",
+           "Writes a report of the saved run, with its settings, curves, scores, heads, embeddings and circuit, as a page "
+           "and, if weasyprint or chromium is installed, as PDF. While two runs are compared, it compares them.",
+           no_key, Menu::exports, choose_it<Purpose::save_report>, can_choose_it<Purpose::save_report>},
     Action{"save-film", "Film as numbered PNGs…",
            "Saves the workspace at every recorded step of the pinned sentence as film-00001.png, film-00002.png and so "
            "on, in a folder.",

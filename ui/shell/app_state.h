@@ -42,6 +42,7 @@ struct Facts {
   std::vector<BuiltinCorpus> corpora;
   std::vector<Lesson> lessons;          // in their order in the list
   std::vector<ManualPage> manual;       // the index first
+  std::string page;                     // of interactive pages (files/captures/page.h)
   std::vector<std::string> complaints;  // about files that come with the program
   std::string shipped_run;              // folder of the shipped run; empty: there is none
   ThemeName theme = ThemeName::dark;    // the system's; dark if it has none
@@ -110,6 +111,12 @@ struct Service {
   bool operator==(const Service&) const = default;
 };
 
+// A report of one run, or of two, in a new folder.
+struct RequestedReport {
+  std::vector<std::string> runs;  // folders
+  std::string folder;
+};
+
 // Requests that only the app can fulfill; it clears each one when done.
 struct Requests {
   bool quit = false;                // after the run has been saved
@@ -118,6 +125,7 @@ struct Requests {
   std::optional<RequestedServer> attach = {};
   std::optional<WantedService> serve = {};
   bool stop_serving = false;
+  std::optional<RequestedReport> report = {};
   std::optional<std::string> copy_picture = {};  // the bytes of a PNG file
 };
 
@@ -138,7 +146,9 @@ enum class Purpose {
   save_csv,
   save_json,
   save_capture,
+  save_page,
   save_film,
+  save_report,
 };
 
 struct PictureOrder {

@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "files/captures/capture.h"
+#include "files/captures/page.h"
 #include "messages/metrics.h"
 #include "shell/sentence.h"
 #include "shell/timeline/timeline.h"
 #include "widgets/words.h"
 #include "workspaces/attention/text.h"
+#include "workspaces/circuit/view.h"
 #include "workspaces/workspaces.h"
 
 namespace attnscope {
@@ -105,19 +108,64 @@ std::string capture_name(const AppState& scope) {
   return scope.a.run.name;
 }
 
-void save_capture(AppState& scope, const std::string& path, bool replace) {
-  if (!can_save_capture(scope)) return;
+namespace {
+
+// The sentence with its recorded steps and the present one.
+PinnedSentence sentence_to_save(const AppState& scope) {
   PinnedSentence sentence{scope.layout.sentence, {}};
   if (const PinnedSentence* recorded = recorded_sentence(scope); recorded && shown_side(scope) == RunSide::a)
     sentence.frames = recorded->frames;
   const Shown& present = shown_run(scope).complete;
   if (sentence.frames.empty() || present.snapshot->step > sentence.frames.back()->step)
     sentence.frames.push_back(present.snapshot);
+  return sentence;
+}
+
+std::string circuit_to_save(const AppState& scope) {
+  const CircuitView& view = scope.views.of<CircuitView>();
+  if (!view.inspection || view.run != scope.a.run.run || shown_side(scope) == RunSide::b) return {};
+  return page_circuit(view.inspection->facts, view.inspection->found);
+}
+
+// The sentence first, then the other pinned ones.
+std::string page_to_save(const AppState& scope) {
+  std::vector<PinnedSentence> sentences = {sentence_to_save(scope)};
+  if (shown_side(scope) == RunSide::a)
+    std::ranges::remove_copy(scope.a.history.sentences(), std::back_inserter(sentences), scope.layout.sentence,
+                             &PinnedSentence::text);
+  std::size_t left_out = 0;
+  sentences = thinned_for_page(std::move(sentences), left_out);
+  const RunOpened& run = shown_run(scope);
+  const CaptureFacts facts{.labels = page_labels(run.name, run.config.model, run.num_parameters,
+                                                 fmt::format("attnscope {}, Export, Interactive page", scope.facts.version)),
+                           .losses = losses_for_page(shown_run(scope).curves[metric("loss")].points(), sentences),
+                           .circuit = circuit_to_save(scope)};
+  return page_html(scope.facts.page, capture_bytes(sentences, facts),
+                   {std::string(language_codes[static_cast<std::size_t>(language_of(scope))]),
+                    [](const char* english) { return std::string(tr(english)); }});
+}
+
+void save_or_say(AppState& scope, const std::string& path, bool replace, const std::function<std::string()>& bytes) {
+  if (!can_save_capture(scope)) return;
   try {
-    scope.commands.push_back(WriteFile{path, capture_bytes({&sentence, 1}), replace});
+    scope.commands.push_back(WriteFile{path, bytes(), replace});
   } catch (const Error& error) {
-    notify(scope, Severity::error, error.what());
+    notify(scope, Severity::error, trf("Nothing was saved: {}", tr_filled(error.what())));
   }
+}
+
+}  // namespace
+
+void save_capture(AppState& scope, const std::string& path, bool replace) {
+  save_or_say(scope, path, replace, [&] {
+    const PinnedSentence sentence = sentence_to_save(scope);
+    return capture_bytes({&sentence, 1},
+                         {.losses = losses_for_page(shown_run(scope).curves[metric("loss")].points(), {&sentence, 1})});
+  });
+}
+
+void save_page(AppState& scope, const std::string& path, bool replace) {
+  save_or_say(scope, path, replace, [&] { return page_to_save(scope); });
 }
 
 }  // namespace attnscope

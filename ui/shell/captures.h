@@ -28,5 +28,7 @@ bool can_save_capture(const AppState& scope);
 std::string capture_name(const AppState& scope);
 // The sentence with its recorded steps and the present one.
 void save_capture(AppState& scope, const std::string& path, bool replace);
+// An interactive page of the sentence and the other pinned ones, with the circuit if one was computed.
+void save_page(AppState& scope, const std::string& path, bool replace);
 
 }  // namespace attnscope

@@ -10,6 +10,7 @@
 
 #include "base/translation.h"
 #include "common/matrix_text.h"
+#include "shell/captures.h"
 #include "shell/lessons/handout.h"
 #include "shell/timeline/timeline.h"
 #include "workspaces/attention/controls.h"
@@ -169,6 +170,21 @@ void stop_film(AppState& scope) {
   FilmOrder& film = *scope.exports.film;
   film.frames.resize(film.drawn);  // frames already drawn are still written
   end_if_written(scope);
+}
+
+bool can_report(const AppState& scope) {
+  return !scope.a.run.folder.empty() && !shows_capture(scope) && !(scope.b && scope.b->run.folder.empty());
+}
+
+std::string report_name(const AppState& scope) {
+  return trf("{}-report", scope.a.run.name);
+}
+
+void order_report(AppState& scope, const std::string& folder, bool) {
+  RequestedReport wanted{{scope.saved_to.empty() ? scope.a.run.folder : scope.saved_to}, folder};
+  if (scope.b) wanted.runs.push_back(scope.b->run.folder);
+  scope.requests.report = std::move(wanted);
+  notify(scope, Severity::info, trf("The report is being written to {}. You can continue meanwhile.", folder));
 }
 
 void receive(AppState& scope, const FileWritten& written) {

@@ -29,6 +29,11 @@ void order_film(AppState& scope, const std::string& folder, bool replace);
 void stop_film(AppState& scope);
 
 // Handles the result of an order: written, or failed.
+// A report of the saved run, and of the one that it is compared with. Another process writes it.
+bool can_report(const AppState& scope);
+std::string report_name(const AppState& scope);
+void order_report(AppState& scope, const std::string& folder, bool replace);
+
 void receive(AppState& scope, const FileWritten& written);
 void picture_copied(AppState& scope, const std::string& error);  // `complaint` empty: success
 

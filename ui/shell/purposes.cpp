@@ -13,7 +13,7 @@
 #include "base/input.h"
 #include "base/numbers.h"
 #include "base/translation.h"
-#include "files/captures/capture.h"
+#include "files/captures/page.h"
 #include "shell/captures.h"
 #include "shell/comparing.h"
 #include "shell/export.h"
@@ -135,6 +135,10 @@ constexpr FileChoice new_film = {
     .accept = mark("Save"),
     .advice = mark("Creates a folder of that name here, with one picture per recorded step."),
     .thing = mark("folder")};
+constexpr FileChoice new_report = {.title = mark("Save the report"),
+                                   .accept = mark("Save"),
+                                   .advice = mark("Creates a folder of that name here, with the report as a page."),
+                                   .thing = mark("folder")};
 
 constexpr std::array rows = {
     Row{Purpose::open_run, run_folder, open_run},
@@ -151,9 +155,11 @@ constexpr std::array rows = {
     Row{Purpose::save_csv, new_file, write_csv, has_numbers, ".csv", numbers_name},
     Row{Purpose::save_json, new_file, write_json, has_numbers, ".json", numbers_name},
     Row{Purpose::save_capture, new_file, save_capture, can_save_capture, capture_extension.data(), capture_name},
+    Row{Purpose::save_page, new_file, save_page, can_save_capture, page_extension.data(), capture_name},
     Row{Purpose::save_film, new_film, order_film, can_film, "", film_name},
+    Row{Purpose::save_report, new_report, order_report, can_report, "", report_name},
 };
-static_assert(rows.size() == static_cast<std::size_t>(Purpose::save_film) + 1);
+static_assert(rows.size() == static_cast<std::size_t>(Purpose::save_report) + 1);
 
 const Row& row_of(Purpose purpose) {
   return rows[static_cast<std::size_t>(purpose)];

@@ -154,7 +154,7 @@ void adjust(AppState& scope) {
 void drop_path(AppState& scope, const std::string& path, bool is_folder) {
   if (!may_replace(scope)) {
     notify(scope, Severity::info, tr(only_where_it_trains));
-  } else if (is_folder || path.ends_with(capture_extension)) {
+  } else if (is_folder || is_capture_name(path)) {
     scope.commands.push_back(OpenRun{path});
   } else if (path.ends_with(saved_view_extension)) {
     scope.commands.emplace_back(ReadFile{path, most_view_bytes});

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "common/base64.h"
 #include "files/storage/png.h"
 
 namespace attnscope {
@@ -47,19 +48,6 @@ std::size_t character_length(std::string_view text) {
   const bool surrogate = code >= 0xD800 && code < 0xE000;
   const bool not_xml = code == 0xFFFE || code == 0xFFFF;
   return code < smallest[length] || code > 0x10FFFF || surrogate || not_xml ? 0 : length;
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      group = group << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k) text += k <= count ? digits[group >> (18 - 6 * k) & 0x3FU] : '=';
-  }
-  return text;
 }
 
 // The font used, with similar fallbacks.
@@ -237,7 +225,7 @@ void SvgWriter::add_rects(const DrawnCells& cells) {
 void SvgWriter::add_image(const DrawnCells& cells) {
   add("<image {} preserveAspectRatio=\"none\" style=\"image-rendering:optimizeSpeed;image-rendering:pixelated\" "
       "xlink:href=\"data:image/png;base64,{}\"/>\n",
-      box(cells.low, cells.high), base64(encode_png(cells.colors, cells.cols, cells.rows)));
+      box(cells.low, cells.high), to_base64(encode_png(cells.colors, cells.cols, cells.rows)));
 }
 
 }  // namespace

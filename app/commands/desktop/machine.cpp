@@ -38,6 +38,7 @@ Facts machine_facts() {
   facts.lessons = std::move(files.lessons);
   facts.complaints = std::move(files.complaints);
   facts.manual = read_manual();
+  facts.page = page_template();
   facts.theme = system_theme().value_or(ThemeName::dark);
   std::error_code error;
   if (std::filesystem::is_directory(shipped_run(), error)) facts.shipped_run = shipped_run().string();

@@ -1,5 +1,8 @@
 // The window command: session events in, frames out, user commands back.
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -95,6 +98,7 @@ class App {
   void serve_requests();
   void attach(const RequestedServer& server);
   void serve_clients(const std::vector<Event>& events);
+  void write_report(const RequestedReport& wanted);
   void copy(const std::string& picture);
   void begin_quit();
   void take_back_quit();
@@ -107,6 +111,8 @@ class App {
   Renderer renderer_;
   GlfwWindow::InputConnection input_;
   Queue<Facts> facts_;  // determined by the worker, because checking for a GPU takes a moment
+  // Outlives the window, because a report may be ready later.
+  std::shared_ptr<Queue<FileWritten>> reports_ = std::make_shared<Queue<FileWritten>>();
   AppState scope_;
   Pacing pacing_;
   std::string title_;
@@ -156,7 +162,7 @@ std::unique_ptr<Engine> App::make_engine() {
 void App::open_first_run(const std::string& path) {
   session_->post(ListAutosaves{});
   std::error_code error;
-  if (std::filesystem::is_directory(path, error) || path.ends_with(capture_extension)) {
+  if (std::filesystem::is_directory(path, error) || is_capture_name(path)) {
     session_->post(OpenRun{path});
     return;
   }
@@ -235,6 +241,10 @@ void App::hear() {
     scope_.facts = std::move(facts);
     for (const std::string& complaint : scope_.facts.complaints) notify(scope_, Severity::warning, complaint);
   }
+  for (const FileWritten& report : reports_->take()) {
+    receive(scope_, report);
+    pacing_.news();
+  }
   if (elsewhere_) scope_.rights = elsewhere_->attachment().control ? Rights::control : Rights::watch;
   Conversation::News news = session_->poll();
   serve_clients(news.events);
@@ -291,6 +301,7 @@ void App::serve_requests() {
   if (const auto wanted = std::exchange(scope_.requests.serve, std::nullopt); wanted && serving_)
     serving_->begin(*wanted);
   if (std::exchange(scope_.requests.stop_serving, false) && serving_) serving_->end();
+  if (const auto report = std::exchange(scope_.requests.report, std::nullopt)) write_report(*report);
   if (const auto picture = std::exchange(scope_.requests.copy_picture, std::nullopt)) copy(*picture);
   if (const std::string title = window_title(scope_); title != title_) {
     window_.set_title(title);
@@ -304,6 +315,23 @@ void App::attach(const RequestedServer& server) {
     let_run(start_own_program(
         {"attnscope", "attach", address},
         server.token.empty() ? environment_with({}) : environment_with({{token_variable, server.token}})));
+  } catch (const std::exception& error) {
+    notify(scope_, Severity::error, error.what());
+    pacing_.urge(GlfwWindow::now());
+  }
+}
+
+// By a process of its own, so that window and training go on.
+void App::write_report(const RequestedReport& wanted) {
+  std::vector<std::string> arguments = {"attnscope", "report", "--quiet", "--out", wanted.folder};
+  for (const std::string& run : wanted.runs) arguments.insert(arguments.end(), {"--run", run});
+  try {
+    const std::string command = fmt::format("{}", fmt::join(arguments, " "));
+    let_run(start_own_program(std::move(arguments), environment_with({})),
+            [reports = reports_, file = wanted.folder + "/report.html", command](int status) {
+              reports->push({file, status == 0 ? "" : "the report failed; to see why, run: " + command});
+              GlfwWindow::wake();
+            });
   } catch (const std::exception& error) {
     notify(scope_, Severity::error, error.what());
     pacing_.urge(GlfwWindow::now());

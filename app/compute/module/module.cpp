@@ -20,6 +20,8 @@ int run(const ComputeOptions& options, bool is_quiet) {
     int operator()(const TranslateOptions& o) const { return translate(o); }
     int operator()(const EvaluateOptions& o) const { return evaluate(o); }
     int operator()(const AttendOptions& o) const { return attend(o); }
+    int operator()(const PageOptions& o) const { return page(o); }
+    int operator()(const ReportOptions& o) const { return report(o); }
     int operator()(const ExplainOptions& o) const { return explain(o); }
     int operator()(const EmbeddingsOptions& o) const { return embeddings(o); }
     int operator()(const BenchOptions& o) const { return bench(o); }

@@ -16,6 +16,7 @@
 #include "analysis/hidden_states.h"
 #include "common/json_text.h"
 #include "files/captures/capture.h"
+#include "files/captures/page.h"
 #include "files/storage/mapped_file.h"
 #include "files/storage/run_folder.h"
 #include "files/storage/safetensors.h"
@@ -103,6 +104,7 @@ std::string quoted(const std::string& text) {
 // The tokens that the metadata gives for a sentence, or for one of its steps.
 struct Texts {
   std::vector<Token> source, target, output;
+  std::vector<DecodingStep> predictions;
   std::string output_text;
   std::optional<std::size_t> forced;
 };
@@ -110,8 +112,8 @@ struct Texts {
 class CaptureReader {
  public:
   CaptureReader(const std::map<std::string, std::string>& metadata, const std::vector<TensorView>& tensors,
-                std::uint64_t run)
-      : metadata_(metadata), run_(run) {
+                std::uint64_t run, bool mapped)
+      : metadata_(metadata), run_(run), mapped_(mapped) {
     check_format();
     const auto is_signed = metadata_.find("signed");
     signed_ = is_signed != metadata_.end() && is_signed->second == "true";
@@ -261,11 +263,29 @@ class CaptureReader {
     if (texts.output.size() != texts.target.size())
       throw wrong(fmt::format("{} output tokens, but {} target tokens", texts.output.size(), texts.target.size()));
     if (json.contains("forced")) texts.forced = whole(json["forced"], "forced", texts.target.size());
+    if (json.contains("predictions")) texts.predictions = predictions(json["predictions"], texts.target.size());
     if (json.contains("output_text")) {
       texts.output_text = string(json, "output_text");
     } else if (json.contains("target") || json.contains("output")) {
       texts.output_text = joined(texts.output);
     }
+  }
+
+  std::vector<DecodingStep> predictions(const Json& list, std::size_t outputs) const {
+    if (!list.is_array() || list.size() != outputs)
+      throw wrong(fmt::format("\"predictions\" is not a list of {} objects, one for each target token", outputs));
+    std::vector<DecodingStep> steps;
+    for (const Json& json : list) {
+      DecodingStep& step = steps.emplace_back();
+      step.entropy = json.at("entropy").get<float>();
+      for (const Json& candidate : json.at("candidates")) {
+        const float p = candidate.at(1).get<float>();
+        if (!(p >= 0 && p <= 1) || !(step.entropy >= 0))
+          throw wrong(fmt::format("\"predictions\", output {}: {} is not a probability", steps.size() - 1, p));
+        step.candidates.push_back({{-1, candidate.at(0).get<std::string>()}, std::log(p), p, p, p});
+      }
+    }
+    return steps;
   }
 
   Texts of_step(const Json& json, std::int64_t step, Texts texts) const {
@@ -337,6 +357,7 @@ class CaptureReader {
     frame->source = std::move(texts.source);
     frame->target_in = std::move(texts.target);
     frame->target_out = std::move(texts.output);
+    frame->decoding = std::move(texts.predictions);
     frame->positions = no_positions;
     frame->forced = texts.forced.value_or(frame->source.empty() ? frame->target_in.size() - 1 : 0);
     CapturedAttention& attention = frame->model.captured.emplace();
@@ -390,7 +411,7 @@ class CaptureReader {
         convert(tensor, first, map.values);
         check_values(tensor, {part, layer, head}, map, attention);
         const std::size_t size = size_of(tensor.dtype);
-        MappedFile::release(tensor.bytes.substr(first * size, map.values.size() * size));
+        if (mapped_) MappedFile::release(tensor.bytes.substr(first * size, map.values.size() * size));
         first += map.values.size();
       }
     return maps;
@@ -477,6 +498,7 @@ class CaptureReader {
 
   const std::map<std::string, std::string>& metadata_;
   std::uint64_t run_;
+  bool mapped_;
   bool signed_ = false;
   Json sentences_;
   std::vector<std::map<std::int64_t, Tensors>> by_sentence_;  // by step
@@ -488,11 +510,17 @@ class CaptureReader {
 }  // namespace
 
 CaptureContents load_capture(const std::filesystem::path& file, std::uint64_t run) {
-  const auto metadata = read_metadata(file);
-  const MappedFile mapped(file);
-  const std::vector<TensorView> tensors = safetensors_views(mapped.bytes(), file.string());
+  std::optional<MappedFile> mapped;
+  std::string decoded;
+  if (file.string().ends_with(page_extension))
+    decoded = capture_in_page(file);
+  else
+    mapped.emplace(file);
+  const std::string_view bytes = mapped ? mapped->bytes() : decoded;
+  const auto metadata = metadata_in(bytes, file.string());
+  const std::vector<TensorView> tensors = safetensors_views(bytes, file.string());
   try {
-    return CaptureReader(metadata, tensors, run).read();
+    return CaptureReader(metadata, tensors, run, mapped.has_value()).read();
   } catch (const Error& error) {
     throw SafetensorsError(fmt::format("{}: {}", file.string(), error.what()));
   } catch (const Json::exception& error) {

@@ -243,6 +243,10 @@ Safetensors read_safetensors(const std::filesystem::path& path) {
   return parse_safetensors(read_file(path, max_file_bytes), path.string());
 }
 
+std::map<std::string, std::string> metadata_in(std::string_view bytes, std::string_view where) {
+  return naming(where, bytes, [&] { return header_of(bytes).metadata; });
+}
+
 std::map<std::string, std::string> read_metadata(const std::filesystem::path& path) {
   return naming(path.string(), {}, [&] {
     const std::uint64_t header_bytes = header_length(read_beginning(path, length_bytes));

@@ -67,6 +67,9 @@ std::vector<TensorView> safetensors_views(std::string_view bytes, std::string_vi
 // Throws as above, and FileError. Rejects files above 16 GiB.
 Safetensors read_safetensors(const std::filesystem::path& path);
 
+// Returns only the metadata; errors as above.
+std::map<std::string, std::string> metadata_in(std::string_view bytes, std::string_view where);
+
 // Returns only the metadata, without reading the tensors; throws like read_safetensors.
 std::map<std::string, std::string> read_metadata(const std::filesystem::path& path);
 
