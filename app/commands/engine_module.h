@@ -16,7 +16,8 @@ namespace attnscope {
 
 using ComputeOptions =
     std::variant<TrainOptions, CompareOptions, TranslateOptions, EvaluateOptions, AttendOptions, ExplainOptions,
-                 EmbeddingsOptions, BenchOptions, CostOptions, HeadsOptions, TensorsOptions, LengthOptions, ExportOptions>;
+                 EmbeddingsOptions, BenchOptions, CostOptions, HeadsOptions, TensorsOptions, LengthOptions, ExportOptions,
+                 SweepOptions>;
 
 struct ProcessorFacts {
   bool cuda_available = false;

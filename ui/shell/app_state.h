@@ -20,6 +20,7 @@
 #include "shell/curves_panel.h"
 #include "shell/dialogs/context_menu.h"
 #include "shell/dialogs/palette.h"
+#include "shell/experiments.h"
 #include "shell/glossary/glossary.h"
 #include "shell/layout.h"
 #include "shell/lessons/lessons.h"
@@ -44,6 +45,7 @@ struct Facts {
   std::string processor;  // the instruction sets in use, and the matrix multiplication library
   std::vector<BuiltinCorpus> corpora;
   std::vector<Lesson> lessons;          // in their order in the list
+  std::vector<Experiment> experiments;  // in their order in the gallery
   std::vector<ManualPage> manual;       // the index first
   std::vector<std::string> complaints;  // about files that come with the program
   std::string shipped_run;              // folder of the shipped run; empty: there is none
@@ -131,6 +133,7 @@ enum class Purpose {
   open_view,
   compare_run,
   open_corpus,
+  open_experiment,
   open_target,
   open_tokenizer,
   save_run,
@@ -232,6 +235,7 @@ struct AppState {
   Palette palette;
   GlossaryView glossary;
   ManualView manual;
+  ExperimentsView experiments;
   AttachDialog attaching;
   ServeDialog serving;
   std::optional<Service> service;  // nullopt: no server is running
