@@ -206,11 +206,31 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
       ->needs(serve);
 }
 
+void add_sweep(CLI::App& app, Run& run, SweepOptions& o) {
+  CLI::App* sub = add_command(app, run, o, compute<SweepOptions>, "sweep",
+                              "Train one run per combination of settings and seed, and print a table of their results");
+  add_option(sub, "--out", "FOLDER", o.train.out,
+             "Folder of the runs; the same command again continues a sweep that was stopped")
+      ->required();
+  CLI::Option* config = add_option(sub, "--config", "FILE", o.train.config_file, "A config.json to start from");
+  add_option(sub, "--preset", "NAME", o.train.preset, "Preset to start from: " + preset_names())->excludes(config);
+  add_option(sub, "--corpus", "FILE|NAME", o.train.corpus, "Corpus of all runs");
+  add_list(sub, "--set", "KEY=A,B,C", o.train.set,
+           "One field of the configuration with its values, such as model.d_model=32,64,128; may be repeated: every "
+           "combination is trained");
+  sub->add_option("--seeds", o.seeds, "Seeds of every combination, such as 1,2,3");
+  sub->add_option("--threads", o.train.threads, "Number of CPU threads; 0: as in the configuration")
+      ->check(CLI::Range(0, 256));
+  sub->add_flag("--json", o.json, "Print the table as a JSON list");
+  sub->add_flag("--csv", o.csv, "Print the table as CSV");
+}
+
 void add_runs(CLI::App& app, Run& run, RunsOptions& o) {
   CLI::App* sub = add_command(app, run, o, runs, "runs",
                               "List the runs in a folder: the fields in which they differ, and their losses");
   add_option(sub, "FOLDER", "", o.folder, "Folder of runs, searched recursively")->required();
   sub->add_flag("--json", o.json, "Print a JSON list");
+  sub->add_flag("--csv", o.csv, "Print the table as CSV");
 }
 
 void add_compare(CLI::App& app, Run& run, CompareOptions& o) {
@@ -572,6 +592,10 @@ void add_lessons(CLI::App& app, Run& run, LessonsOptions& o) {
   add_list(sub, "--check", "FILE", o.check, "Lesson to check: prints its errors by line; may be repeated");
 }
 
+void add_experiments(CLI::App& app, Run& run, ExperimentsOptions& o) {
+  add_command(app, run, o, experiments, "experiments", "List the experiments of the gallery");
+}
+
 int open_window(const WindowOptions& options) {
   return window(options);
 }
@@ -603,6 +627,11 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions&) {
 
 void add_attach(CLI::App& app, Run& run, WindowOptions&) {
   CLI::App* sub = app.add_subcommand("attach", "(not in this build: it has no window)")->allow_extras();
+  sub->callback([&run] { run = [] { return open_window({}); }; });
+}
+
+void add_experiments(CLI::App& app, Run& run, ExperimentsOptions&) {
+  CLI::App* sub = app.add_subcommand("experiments", "(not in this build: it has no window)")->allow_extras();
   sub->callback([&run] { run = [] { return open_window({}); }; });
 }
 
@@ -663,6 +692,8 @@ struct AllOptions {
   ScreenshotOptions screenshot;
   BenchOptions bench;
   LessonsOptions lessons;
+  SweepOptions sweep;
+  ExperimentsOptions experiments;
   ExportOptions export_run;
   NamesOptions names;
   std::string completion_shell;
@@ -671,6 +702,7 @@ struct AllOptions {
 
 void add_commands(CLI::App& app, Run& run, AllOptions& o) {
   add_train(app, run, o.train);
+  add_sweep(app, run, o.sweep);
   add_runs(app, run, o.runs);
   add_compare(app, run, o.compare);
   add_translate(app, run, o.translate, "translate", "Translate the lines of stdin to stdout");
@@ -691,6 +723,7 @@ void add_commands(CLI::App& app, Run& run, AllOptions& o) {
   add_bench(app, run, o.bench);
   add_attach(app, run, o.attach);
   add_lessons(app, run, o.lessons);
+  add_experiments(app, run, o.experiments);
   add_export(app, run, o.export_run);
   add_names(app, run, o.names, fields, "fields", "List the configuration fields for --set");
   add_names(app, run, o.names, presets, "presets", "List the named configurations for --preset");

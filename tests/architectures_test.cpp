@@ -239,6 +239,12 @@ std::vector<Variant> transformers(const std::string& architecture) {
   all.push_back(transformer(architecture, "learned", "pre", "gelu-tanh", true));
   std::ranges::replace(all.back().name, '-', '_');
   all.back().config.scaled_embeddings = false;
+  all.push_back(transformer(architecture, "learned", "pre", "relu", false));
+  all.back().name += "_attention_only";
+  all.back().config.d_ff = 0;
+  all.push_back(transformer(architecture, "rope", "post", "gelu", true));
+  all.back().name += "_without_norms";
+  all.back().config.norm_kind = "none";
   return all;
 }
 

@@ -10,12 +10,14 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "data/corpus/grammar/grammar.h"
 #include "data/corpus/grammar/lexicon.h"
 #include "data/corpus/grammar/template.h"
+#include "data/corpus/modular.h"
 #include "data/corpus/random.h"
 #include "data/corpus/words.h"
 
@@ -24,6 +26,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::SizeIs;
@@ -521,8 +524,9 @@ std::string without_spaces(std::string text) {
 }
 
 TEST(BuiltIns, AreAllThereAndDisjoint) {
-  EXPECT_THAT(built_in_corpora(), SizeIs(7));
+  EXPECT_THAT(built_in_corpora(), SizeIs(9));
   for (const BuiltIn& built_in : built_in_corpora()) {
+    if (built_in.name == "modular" || built_in.name == "repeats") continue;  // see Modular and Drawn
     const Corpus corpus = load_corpus(config_of(std::string(built_in.name)));
     EXPECT_EQ(corpus.name, built_in.name);
     EXPECT_THAT(corpus.hash, SizeIs(16));
@@ -557,6 +561,84 @@ TEST(BuiltIns, DatesAreIso) {
     EXPECT_THAT(pair.target, MatchesRegex("(19|20)[0-9][0-9]-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"));
     EXPECT_THAT(pair.source, HasSubstr(pair.target.substr(0, 4)));
   }
+}
+
+// ---- modular arithmetic
+
+CorpusConfig modular_config(const std::string& operation, std::int64_t modulus = 13) {
+  CorpusConfig config = config_of("modular");
+  config.operation = operation;
+  config.modulus = modulus;
+  config.held_out = 25;
+  return config;
+}
+
+TEST(Modular, HasEveryPairOnceAndTheRightResult) {
+  for (const char* operation : {"+", "-", "*", "/", "x^2+y^2"}) {
+    const Corpus corpus = load_corpus(modular_config(operation));
+    const std::size_t count = *operation == '/' ? 13 * 12 : 13 * 13;
+    EXPECT_EQ(sources(all_pairs(corpus)).size(), count) << operation;
+    EXPECT_EQ(corpus.validation.size(), count / 4);
+    EXPECT_EQ(corpus.test.size(), count / 4);
+    for (const Pair& pair : all_pairs(corpus)) {
+      std::istringstream text(pair.source);
+      int a = 0, b = 0;
+      std::string sign, equals;
+      text >> a >> sign >> b >> equals;
+      const int c = std::stoi(pair.target);
+      ASSERT_TRUE(c >= 0 && c < 13 && equals == "=") << pair.source;
+      if (sign == "+") EXPECT_EQ((a + b - c) % 13, 0);
+      if (sign == "-") EXPECT_EQ((a - b - c) % 13, 0);
+      if (sign == "*") EXPECT_EQ((a * b - c) % 13, 0);
+      if (sign == "/") EXPECT_EQ((c * b - a) % 13, 0);
+      if (sign == "o") EXPECT_EQ((a * a + b * b - c) % 13, 0);
+    }
+  }
+}
+
+TEST(Modular, DivisionNeedsAPrime) {
+  EXPECT_THROW(load_corpus(modular_config("/", 12)), CorpusError);
+  EXPECT_THROW(load_corpus(modular_config("*", 1 + 8)), CorpusError);
+  EXPECT_NO_THROW(load_corpus(modular_config("+", 12)));
+}
+
+TEST(Modular, ProductsAreSumsInTheOrderOfAGenerator) {
+  const std::vector<int> order = Modular(modular_config("*")).in_cyclic_order();
+  ASSERT_THAT(order, SizeIs(12));
+  for (std::size_t i = 0; i < 12; ++i)
+    for (std::size_t j = 0; j < 12; ++j) EXPECT_EQ(order[i] * order[j] % 13, order[(i + j) % 12]);
+  EXPECT_THAT(Modular(modular_config("+", 5)).in_cyclic_order(), ElementsAre(0, 1, 2, 3, 4));
+}
+
+// ---- corpora that are drawn during training
+
+TEST(Drawn, RepeatsHasAPeriodThatVariesAndNoWordTwiceInIt) {
+  const DrawnCorpus corpus = repeats();
+  EXPECT_THAT(corpus.words, SizeIs(62));
+  Random random(3);
+  std::set<std::size_t> periods;
+  for (int i = 0; i < 500; ++i) {
+    const DrawnExample example = corpus.draw(random, 63);
+    ASSERT_THAT(example.words, SizeIs(63));
+    const auto first = std::ranges::find(example.determined, true);
+    const auto period = static_cast<std::size_t>(first - example.determined.begin());
+    periods.insert(period);
+    EXPECT_TRUE(std::all_of(first, example.determined.end(), [](bool follows) { return follows; }));
+    for (std::size_t at = period; at < 63; ++at) ASSERT_EQ(example.words[at], example.words[at - period]);
+    EXPECT_EQ(std::set(example.words.begin(), example.words.begin() + static_cast<std::ptrdiff_t>(period)).size(), period);
+  }
+  EXPECT_EQ(*periods.begin(), 15U);
+  EXPECT_EQ(*periods.rbegin(), 31U);
+  EXPECT_THAT(periods, SizeIs(17));
+  for (const std::size_t length : {1, 2, 3, 500}) EXPECT_THAT(corpus.draw(random, length).words, SizeIs(length));
+}
+
+TEST(Drawn, IsTextOnly) {
+  EXPECT_THROW(load_corpus(config_of("repeats")), CorpusError);
+  const Corpus corpus = load_corpus(config_of("repeats"), {}, true);
+  EXPECT_TRUE(corpus.drawn);
+  EXPECT_THAT(lines_of(corpus.text.test), SizeIs(100));
+  EXPECT_EQ(corpus.hash, load_corpus(config_of("repeats"), {}, true).hash);
 }
 
 // ---- the user's files

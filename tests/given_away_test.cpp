@@ -131,6 +131,10 @@ TEST_F(GivenAway, WhatFitsNoFamilyIsRefusedWithTheField) {
               HasSubstr("marian: model.positions is \"shaw\", not \"sinusoidal-halves\""));
   EXPECT_THAT(refusal(shaped("model.architecture=recurrent")), HasSubstr("model.architecture is \"recurrent\""));
   EXPECT_THAT(refusal(shaped("model.architecture=decoder-only model.positions=shaw")), HasSubstr("gpt2: model."));
+  EXPECT_THAT(refusal(shaped("model.architecture=decoder-only model.d_ff=0")), HasSubstr("model.d_ff is 0"));
+  EXPECT_THAT(refusal(shaped("model.architecture=decoder-only model.norm_kind=none model.activation=gelu-tanh "
+                             "model.positions=learned model.scaled_embeddings=false")),
+              HasSubstr("gpt2: model.norm_kind is \"none\", not \"layer\""));
   // GPT-2 in everything but its pieces.
   EXPECT_THAT(refusal(shaped("model.architecture=decoder-only model.norm=pre model.activation=gelu-tanh "
                              "model.positions=learned model.scaled_embeddings=false")),
@@ -162,7 +166,9 @@ const std::vector<std::string>& program_shapes() {
       "model.positions=none model.final_norm=false model.activation=swish model.d_head=6",
       "model.architecture=decoder-only model.positions=learned model.norm=pre model.activation=gelu-tanh",
       "model.architecture=decoder-only model.positions=rope model.activation=geglu model.num_kv_heads=1",
-      "model.architecture=decoder-only model.positions=rope model.activation=geglu-erf model.d_head=6"};
+      "model.architecture=decoder-only model.positions=rope model.activation=geglu-erf model.d_head=6",
+      "model.architecture=decoder-only model.positions=learned model.norm=pre model.d_ff=0",
+      "model.positions=sinusoidal model.norm_kind=none model.d_ff=0"};
   return shapes;
 }
 

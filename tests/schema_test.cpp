@@ -178,6 +178,20 @@ TEST_F(OutputSchema, OfTraining) {
   holds("runs", runs, RunsOptions{.folder = folder.string(), .json = true});
 }
 
+TEST_F(OutputSchema, OfSweepsAndInductionHeads) {
+  SweepOptions options;
+  options.train.corpus = "repeats";
+  options.train.out = (folder / "swept").string();
+  options.train.threads = 1;
+  options.train.set = {"training.steps=2", "training.validation_interval=2", "model.architecture=decoder-only",
+                       "tokenizer.type=word", "model.d_ff=0", "model.max_length=16", "model.d_model=8,16,24"};
+  options.json = true;
+  holds("runs", sweep, options);
+  holds("runs", sweep, options);  // again, with nothing left to train
+  const HeadsOptions heads_options{.run = (folder / "swept/model.d_model=8,training.seed=1").string(), .json = true};
+  holds("heads", heads, heads_options);
+}
+
 TEST_F(OutputSchema, OfComparisons) {
   CompareOptions options;
   options.a = run;

@@ -210,6 +210,17 @@ TEST(CharTokenizer, FindsARareCharacterInALargeText) {
   EXPECT_EQ(char_tokenizer(lines).vocab_size(), 6);
 }
 
+TEST(WordTokenizer, GivesEveryWordOneTokenWhateverItsSize) {
+  const std::string text = "12 + 7 = 19 , animal";
+  const Tokenizer tokenizer(Tokenizer::train(std::vector{text, std::string("12 bc")}, config("word", 16)));
+  EXPECT_EQ(tokenizer.vocab_size(), 4 + 8) << "the special tokens and every word, whatever the size asked for";
+  EXPECT_EQ(tokenizer.encode(text).size(), 7U);
+  std::vector<int> ids;
+  for (const Token& token : tokenizer.encode(text)) ids.push_back(token.id);
+  EXPECT_EQ(tokenizer.decode(ids), text);
+  EXPECT_EQ(tokenizer.encode("13").front().id, Tokenizer::unk_id) << "no other word";
+}
+
 TEST(Passages, AreTheTextInOrder) {
   EXPECT_THAT(passages(""), ElementsAre(""));
   EXPECT_THAT(passages("a b"), ElementsAre("a b"));

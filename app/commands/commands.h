@@ -46,9 +46,16 @@ struct TrainOptions {
 };
 int train(const TrainOptions& options);
 
+struct SweepOptions {
+  TrainOptions train;       // a value of `set` may be a list: KEY=A,B,C
+  std::string seeds = "1";  // "1,2,3"
+  bool json = false, csv = false;
+};
+int sweep(const SweepOptions& options);
+
 struct RunsOptions {
   std::string folder;
-  bool json = false;
+  bool json = false, csv = false;
 };
 int runs(const RunsOptions& options);  // on stdout
 
@@ -183,6 +190,9 @@ struct LessonsOptions {
   std::vector<std::string> check;  // files; empty: lists all lessons
 };
 int lessons(const LessonsOptions& options);  // only in builds with the window
+
+struct ExperimentsOptions {};
+int experiments(const ExperimentsOptions& options);  // only in builds with the window
 
 // The parts of the benchmark that draw.
 struct BenchWindow {

@@ -15,8 +15,9 @@
 namespace attnscope {
 
 using ComputeOptions =
-    std::variant<TrainOptions, CompareOptions, TranslateOptions, EvaluateOptions, AttendOptions, PageOptions, ReportOptions, ExplainOptions,
-                 EmbeddingsOptions, BenchOptions, CostOptions, HeadsOptions, TensorsOptions, LengthOptions, ExportOptions>;
+    std::variant<TrainOptions, CompareOptions, TranslateOptions, EvaluateOptions, AttendOptions, PageOptions,
+                 ReportOptions, ExplainOptions, EmbeddingsOptions, BenchOptions, CostOptions, HeadsOptions,
+                 TensorsOptions, LengthOptions, ExportOptions, SweepOptions>;
 
 struct ProcessorFacts {
   bool cuda_available = false;

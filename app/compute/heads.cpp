@@ -1,6 +1,8 @@
-// The heads command: the loss increase on the validation part when each head is ablated.
+// The heads command: the loss increase on the validation part when each head is ablated, and for a decoder-only model the
+// induction scores.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "analysis/head_agreement.h"
@@ -14,6 +16,40 @@ namespace {
 
 nlohmann::ordered_json place_json(const HeadPlace& place) {
   return {{"part", part_name(place.part)}, {"layer", place.layer + 1}, {"head", place.head + 1}};
+}
+
+void add_scores(nlohmann::ordered_json& json, const HeadInduction& head) {
+  json["previous_token_score"] = head.previous;
+  json["induction_score"] = head.induction;
+  json["first_token_score"] = head.first;
+  json["copying_score"] = head.copying;
+}
+
+// The entries of a HeadsResult are in the same order.
+void add_induction(nlohmann::ordered_json& json, const InductionPoint& point) {
+  json["induction"] = {{"accuracy", point.accuracy}, {"nll", point.nll}, {"in_context_score", point.in_context}};
+  nlohmann::ordered_json& heads = json["heads"];
+  if (heads.is_null()) {
+    for (const HeadInduction& head : point.heads) heads.push_back(place_json(head.place));
+  }
+  for (std::size_t i = 0; i < point.heads.size(); ++i) add_scores(heads[i], point.heads[i]);
+}
+
+nlohmann::ordered_json rows_json(const Matrix& matrix) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (int row = 0; row < matrix.rows; ++row) {
+    const auto begin = matrix.values.begin() + static_cast<std::ptrdiff_t>(row) * matrix.cols;
+    rows.push_back(std::vector<float>(begin, begin + matrix.cols));
+  }
+  return rows;
+}
+
+void print(const InductionPoint& point, const ModelConfig& model) {
+  fmt::print("on random repeated tokens: {:.1f} % of the repeated ones predicted, {:.3f} nats; in-context score {:+.3f}\n",
+             100 * point.accuracy, point.nll, point.in_context);
+  for (const HeadInduction& head : point.heads)
+    fmt::print("  {:<14} previous token {:.3f}   induction {:.3f}   first token {:.3f}   copying {:+.3f}\n",
+               head_name(head.place, model), head.previous, head.induction, head.first, head.copying);
 }
 
 nlohmann::ordered_json to_json(const HeadsResult& inspection, bool with_fast) {
@@ -63,8 +99,9 @@ void print(const HeadsHistory& history, const ModelConfig& model) {
 }
 
 void print_history(TorchEngine& engine, const HeadsOptions& options, ProgressLine& line) {
-  const HeadsHistory history =
-      engine.heads_history([&](double fraction) { line.show("Ablating heads at the recorded steps", fraction); });
+  const auto show = [&](double fraction) { line.show("Ablating heads at the recorded steps", fraction); };
+  const HeadsHistory history = engine.heads_history(show);
+  const InductionResult induction = engine.induction({.over_training = true}, *engine.watch(), show);
   line.clear();
   if (!history.problem.empty()) throw std::runtime_error(history.problem);
   if (!options.json) return print(history, engine.config().model);
@@ -72,6 +109,8 @@ void print_history(TorchEngine& engine, const HeadsOptions& options, ProgressLin
   for (const HeadsPoint& point : history.points) {
     steps.push_back(to_json(point.inspection, false));
     steps.back()["step"] = point.step;
+    const auto same = std::ranges::find(induction.points, point.step, &InductionPoint::step);
+    if (same != induction.points.end()) add_induction(steps.back(), *same);
   }
   fmt::print("{}\n", steps.dump());
 }
@@ -87,15 +126,25 @@ int heads(const HeadsOptions& options) {
     print_history(engine, options, line);
     return 0;
   }
-  const HeadsResult inspection =
-      engine.heads(engine.model(), [&](double fraction) { line.show("Ablating heads", fraction); });
+  const auto show = [&](double fraction) { line.show("Ablating heads", fraction); };
+  const InductionResult induction = engine.induction({}, *engine.watch(), show);
+  // Induction is measured without a corpus.
+  const bool ablates = induction.points.empty() || !engine.config().corpus.source.empty();
+  const HeadsResult inspection = ablates ? engine.heads(engine.model(), show) : HeadsResult();
   line.clear();
   if (!inspection.problem.empty()) throw std::runtime_error(inspection.problem);
-  if (options.json) {
-    fmt::print("{}\n", to_json(inspection, true).dump());
-  } else {
-    print(inspection, engine.config().model);
+  nlohmann::ordered_json json = ablates ? to_json(inspection, true) : nlohmann::ordered_json::object();
+  if (!induction.points.empty()) add_induction(json, induction.points.back());
+  if (const Composition& composition = induction.composition; !composition.q.empty()) {
+    json["composition"] = {
+        {"q", rows_json(composition.q)}, {"k", rows_json(composition.k)}, {"v", rows_json(composition.v)}};
   }
+  if (options.json) {
+    fmt::print("{}\n", json.dump());
+    return 0;
+  }
+  if (ablates) print(inspection, engine.config().model);
+  if (!induction.points.empty()) print(induction.points.back(), engine.config().model);
   return 0;
 }
 

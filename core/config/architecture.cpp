@@ -158,14 +158,15 @@ ArchitectureColumn transformer_column(const ModelConfig& model, bool decoder) {
   for (const SublayerText& text : sublayers) {
     const bool cross = text.part == FlowPart::cross_attention;
     if (cross && (!decoder || model.is_language_model())) continue;
+    if (text.part == FlowPart::feed_forward && !model.has_feed_forward()) continue;
     const ArchitectureBox norm = norm_box(model, text, number++, decoder);
     const bool tells = text.part == FlowPart::self_attention && form != PositionForm::none;
-    if (model.norm == "pre") column.boxes.push_back(norm);
+    if (model.has_norms() && model.norm == "pre") column.boxes.push_back(norm);
     if (tells && form != PositionForm::added) column.boxes.push_back(positions_box(model, decoder));
     column.boxes.push_back(sublayer_box(text, decoder));
-    if (model.norm != "pre") column.boxes.push_back(norm);
+    if (model.has_norms() && model.norm != "pre") column.boxes.push_back(norm);
   }
-  if (model.final_norm) {
+  if (model.has_norms() && model.final_norm) {
     column.boxes.push_back({.box = {FlowPart::last_norm, decoder},
                             .title = norm_name(model),
                             .help = "One more norm after the last layer, as in torch.nn.Transformer.",

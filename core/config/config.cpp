@@ -18,7 +18,7 @@ constexpr int config_version = 4;
 constexpr int version_without_normalize = 3;  // texts were read as they were: corpus.normalize is off
 
 bool counts_tokens(const Config& config) {
-  return config.tokenizer.type != "char";
+  return config.tokenizer.type != "char" && config.tokenizer.type != "word";
 }
 bool has_encoder(const Config& config) {
   return config.model.has_encoder();
@@ -60,6 +60,15 @@ bool is_for_show(const Config&) {
 }
 bool may_end(const Config& config) {
   return has_own_vocabulary(config) && !has_encoder(config);
+}
+bool has_norms(const Config& config) {
+  return is_transformer(config) && config.model.has_norms();
+}
+bool has_feed_forward(const Config& config) {
+  return is_transformer(config) && config.model.has_feed_forward();
+}
+bool is_modular(const Config& config) {
+  return config.corpus.source == "modular";
 }
 bool uses_adamw(const Config& config) {
   return config.training.optimizer == "adamw";
@@ -127,9 +136,16 @@ const std::vector<ConfigField>& field_table() {
        "Read a file's text, and what is typed, in the composed Unicode form (NFC: é is one character), and every kind "
        "of space as a plain one; built-in corpora are not changed"},
       {ATTNSCOPE_FIELD(corpus.held_out), "Held-out split (%)", range(0.1, 40, "%"),
-       "Share of the pairs in a file reserved for validation; the same share is reserved for the test", has_encoder},
-      {ATTNSCOPE_FIELD(tokenizer.type), "Type", one_of({"bpe", "unigram", "char"}),
-       "How SentencePiece builds the vocabulary: byte-pair encoding, a unigram language model, or single characters"},
+       "Share of the pairs in a file, or of modular's sums, reserved for validation; the same share is reserved for the "
+       "test",
+       has_encoder},
+      {ATTNSCOPE_FIELD(corpus.modulus), "Modulus p", range(2, 251),
+       "Corpus modular: the results are computed modulo p; * and / need a prime", is_modular},
+      {ATTNSCOPE_FIELD(corpus.operation), "Operation", one_of({"+", "-", "*", "/", "x^2+y^2"}),
+       "Corpus modular: how the two numbers are combined", is_modular},
+      {ATTNSCOPE_FIELD(tokenizer.type), "Type", one_of({"bpe", "unigram", "char", "word"}),
+       "How SentencePiece builds the vocabulary: byte-pair encoding, a unigram language model, single characters, or "
+       "whole words"},
       {ATTNSCOPE_FIELD(tokenizer.vocab_size), "Vocabulary size", range(16, 1000000, "tokens"),
        "Maximum number of tokens, shared by source and target; a small corpus yields fewer", counts_tokens},
       {ATTNSCOPE_FIELD(tokenizer.path), "Load from", any_text,
@@ -181,9 +197,9 @@ const std::vector<ConfigField>& field_table() {
        "Number of decoder layers, which generate the target (paper §3.1). With only one, the encoder has to resolve "
        "“it”. A language model has no other layers and needs two or more",
        has_decoder},
-      {ATTNSCOPE_FIELD(model.d_ff), "d_ff", range(8, 32768),
+      {ATTNSCOPE_FIELD(model.d_ff), "d_ff", range(0, 32768),
        "Inner width of the position-wise feed-forward sublayer (paper §3.3, where it is 4 × d_model). A smaller value "
-       "leaves more of the work to attention",
+       "leaves more of the work to attention; 0: an attention-only Transformer, without feed-forward sublayers",
        is_transformer},
       {ATTNSCOPE_FIELD(model.initialization), "Initialization", one_of({"xavier", "unit"}),
        "xavier: Xavier-uniform for the embeddings, learned positions and the stacked W_Q, W_K, W_V, as in PyTorch's "
@@ -193,21 +209,21 @@ const std::vector<ConfigField>& field_table() {
       {ATTNSCOPE_FIELD(model.norm), "Layer norm", one_of({"post", "pre"}),
        "post: LayerNorm(x + Sublayer(x)) (paper §3.1); pre: x + Sublayer(LayerNorm(x)), which trains without warm-up "
        "(arXiv 2002.04745)",
-       is_transformer},
-      {ATTNSCOPE_FIELD(model.norm_kind), "Norm type", one_of({"layer", "rms"}),
+       has_norms},
+      {ATTNSCOPE_FIELD(model.norm_kind), "Norm type", one_of({"layer", "rms", "none"}),
        "layer: subtract the mean and divide by the standard deviation (arXiv 1607.06450); rms: only divide by the root "
-       "mean square, without a shift (1910.07467)",
+       "mean square, without a shift (1910.07467); none: no norms, so that the layers are easier to analyze",
        is_transformer},
       {ATTNSCOPE_FIELD(model.norm_epsilon), "Norm ε", range(1e-12, 0.1),
-       "Added to the variance before the square root is taken", is_transformer},
+       "Added to the variance before the square root is taken", has_norms},
       {ATTNSCOPE_FIELD(model.final_norm), "Final layer norm", yes_or_no,
-       "One more layer norm after the last layer of the encoder and of the decoder", is_transformer},
+       "One more layer norm after the last layer of the encoder and of the decoder", has_norms},
       {ATTNSCOPE_FIELD(model.activation), "Activation",
        one_of({"relu", "gelu", "gelu-tanh", "swish", "swiglu", "geglu", "geglu-erf"}),
        "Activation function of the feed-forward sublayer: ReLU (paper §3.3), GELU (arXiv 1606.08415), its tanh "
        "approximation, or swish (1710.05941). swiglu and geglu add a third matrix, whose output multiplies the "
        "activation as a gate (2002.05202); geglu uses the tanh approximation, as T5 does, geglu-erf the exact GELU",
-       is_transformer},
+       has_feed_forward},
       {ATTNSCOPE_FIELD(model.biases), "Biases", yes_or_no, "Biases in the linear maps of the layers", is_transformer},
       {ATTNSCOPE_FIELD(model.positions), "Positions", one_of(position_names()), positions_help(), is_transformer},
       {ATTNSCOPE_FIELD(model.max_distance), "Max relative distance", range(1, 1024, "tokens"),

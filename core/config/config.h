@@ -24,13 +24,15 @@ struct CorpusConfig {
   std::string separator = {};             // between source and target in a line of a pairs file; empty: a tab
   bool lowercase = false;                 // a file's text is lowercased
   bool normalize = true;                  // a file's and typed text is read as NFC, every kind of space as a space
-  double held_out = 5;  // percent of a pairs file's sources for validation, and as many again for testing
+  double held_out = 5;  // percent of a pairs file's sources (or of modular's) for validation, and as many for testing
+  std::int64_t modulus = 59;    // modular: p
+  std::string operation = "+";  // modular: "+", "-", "*", "/" or "x^2+y^2"
   bool operator==(const CorpusConfig&) const = default;
 };
 
 // Tokenization: one SentencePiece model for both sides.
 struct TokenizerConfig {
-  std::string type = "bpe";              // "bpe", "unigram" or "char"
+  std::string type = "bpe";              // "bpe", "unigram", "char" or "word"
   std::int64_t vocab_size = 2000;        // maximum number of pieces (small corpora give fewer)
   std::string path;                      // of a trained SentencePiece model to load; empty: train one
   std::string family = "sentencepiece";  // tokenizer family: for other programs' checkpoints "marian", "llama", …
@@ -67,10 +69,10 @@ struct ModelConfig {
   std::int64_t num_heads = 2;             // attention heads per layer, d_k = d_v = d_model / num_heads (§3.2.2)
   std::int64_t num_encoder_layers = 2;    // §3.1
   std::int64_t num_decoder_layers = 1;    // §3.1
-  std::int64_t d_ff = 256;                // inner width of the feed-forward sublayer (§3.3)
+  std::int64_t d_ff = 256;                // inner width of the feed-forward sublayer (§3.3); 0: attention-only
   std::string initialization = "xavier";  // of a Transformer: "xavier", or "unit", which learns more slowly at first
   std::string norm = "post";        // "post": LayerNorm(x + Sublayer(x)) (§3.1); "pre": x + Sublayer(LayerNorm(x))
-  std::string norm_kind = "layer";  // "layer": LayerNorm (1607.06450); "rms": without mean and shift (1910.07467)
+  std::string norm_kind = "layer";  // "layer": LayerNorm (1607.06450); "rms": without mean and shift (1910.07467); "none"
   double norm_epsilon = 1e-5;       // added to the variance
   bool final_norm = true;           // another norm after the last layer of a stack
   std::string activation = "relu";  // of the feed-forward sublayer (§3.3): see model/feed_forward.h
@@ -119,6 +121,8 @@ struct ModelConfig {
   bool has_one_embedding() const { return tied_embeddings || tied_inputs || !has_encoder() || !has_decoder(); }
   bool writing_ends() const { return !is_language_model() || ends_text; }  // at the end token
   bool is_gated() const { return activation == "swiglu" || activation.starts_with("geglu"); }
+  bool has_norms() const { return norm_kind != "none"; }
+  bool has_feed_forward() const { return d_ff > 0; }  // of a Transformer
   std::int64_t head_width() const { return d_head > 0 ? d_head : d_model / num_heads; }
   std::int64_t key_heads() const { return num_kv_heads > 0 ? num_kv_heads : num_heads; }
   SpecialTokens special() const {

@@ -54,6 +54,33 @@ constexpr Preset preset_table[] = {
      "model.architecture=classifier model.d_model=64 model.num_heads=4 model.d_ff=256 model.positions=sinusoidal "
      "training.steps=2000 training.schedule=constant "
      "training.learning_rate=0.001 training.warmup_steps=100 training.label_smoothing=0"},
+    {"induction-heads",
+     "An attention-only language model of 2 layers that learns to continue repeated sequences (corpus repeats), with "
+     "induction heads (arXiv 2209.11895): minutes on a laptop.",
+     "corpus.source=repeats tokenizer.type=word model.architecture=decoder-only model.d_model=64 model.num_heads=4 "
+     "model.num_decoder_layers=2 model.d_ff=0 model.norm=pre model.positions=learned model.dropout=0 "
+     "model.max_length=64 model.tied_embeddings=false model.scaled_embeddings=false training.steps=600 "
+     "training.optimizer=adamw training.weight_decay=0.01 training.beta2=0.999 training.schedule=constant "
+     "training.learning_rate=0.003 training.warmup_steps=100 training.label_smoothing=0 "
+     "training.validation_interval=25 training.history_interval=25"},
+    {"grokking",
+     "A classifier of 1 layer without norms that adds modulo 59 (corpus modular): it first memorizes the training pairs "
+     "and generalizes much later (arXiv 2201.02177, 2301.05217). About 2 minutes on a laptop.",
+     "corpus.source=modular corpus.modulus=59 corpus.operation=+ corpus.held_out=25 tokenizer.type=word "
+     "model.architecture=classifier model.pooling=last model.d_model=64 model.num_heads=4 model.num_encoder_layers=1 model.d_ff=256 model.norm_kind=none "
+     "model.positions=learned model.dropout=0 model.max_length=8 model.scaled_embeddings=false training.steps=3000 "
+     "training.batch_size=4096 training.optimizer=adamw training.weight_decay=1 training.schedule=constant "
+     "training.learning_rate=0.003 training.warmup_steps=10 training.label_smoothing=0 training.clip_norm=0 "
+     "training.validation_interval=25 training.history_interval=25"},
+    {"grokking-paper",
+     "The setting of Progress Measures for Grokking (arXiv 2301.05217): addition modulo 113, 30 % of the pairs, "
+     "d_model 128, learning rate 0.001. Hours on a laptop.",
+     "corpus.source=modular corpus.modulus=113 corpus.operation=+ corpus.held_out=35 tokenizer.type=word "
+     "model.architecture=classifier model.pooling=last model.num_heads=4 model.num_encoder_layers=1 model.d_ff=512 model.norm_kind=none "
+     "model.positions=learned model.dropout=0 model.max_length=8 model.scaled_embeddings=false training.steps=40000 "
+     "training.batch_size=4096 training.optimizer=adamw training.weight_decay=1 training.schedule=constant "
+     "training.warmup_steps=10 training.label_smoothing=0 training.clip_norm=0 training.validation_interval=100 "
+     "training.history_interval=100"},
     {"bentrevett",
      "The Transformer of Ben Trevett's tutorials: 29 000 image captions, German to English, BLEU 36.5 after 10 epochs.",
      "corpus.lowercase=true corpus.held_out=1 tokenizer.vocab_size=10000 model.d_model=256 model.num_heads=8 "

@@ -22,8 +22,10 @@
 #include "inspect/attribution/attribution.h"
 #include "inspect/circuit/circuit_study.h"
 #include "inspect/circuit/formation.h"
+#include "inspect/circuit/induction.h"
 #include "inspect/evaluation/cost.h"
 #include "inspect/evaluation/evaluation.h"
+#include "inspect/evaluation/fourier.h"
 #include "inspect/evaluation/head_importance.h"
 #include "inspect/evaluation/length.h"
 #include "inspect/evaluation/senses.h"
@@ -859,6 +861,33 @@ HeadsHistory TorchEngine::heads_history(const FractionCallback& progress) {
   return made;
 }
 
+InductionResult TorchEngine::induction(const InductionQuestion& question, const WatchedModel& watched,
+                                       const FractionCallback& progress) {
+  InductionResult made{.problem = induction_problem(run_.config.model), .question = question};
+  if (!made.problem.empty()) return made;
+  const auto ask = [&](const WatchedModel& at, const FractionCallback& done) {
+    made.points.push_back(induction_point(*at.model, *run_.tokenizer, at.step, made, [&] { done(0.5); }));
+  };
+  if (question.over_training) {
+    visit_recorded(ask, progress);
+  } else {
+    ask(watched, progress);
+  }
+  made.composition = composition(*watched.model);
+  const std::optional<HeadPlace>& place = question.circuits_of;
+  const PartSize size = part_size(run_.config.model, AttentionPart::decoder);
+  if (place && place->layer >= 0 && place->layer < size.layers && place->head >= 0 && place->head < size.heads)
+    made.circuits = token_circuits(*watched.model, *run_.tokenizer, *place);
+  return made;
+}
+
+FourierResult TorchEngine::fourier(const FourierQuestion& question, const FractionCallback& progress) {
+  if (std::string problem = fourier_problem(run_.config); !problem.empty()) return {.problem = problem};
+  FourierAnalysis analysis(run_.config, *run_.tokenizer, corpus_of_run(), question);
+  visit_recorded([&](const WatchedModel& at, const FractionCallback&) { analysis.add(*at.model, at.step); }, progress);
+  return analysis.take();
+}
+
 HeadsResult TorchEngine::heads(SequenceModel& model, const FractionCallback& progress) {
   const auto data = dataset([&] { progress(0); });
   return inspect_heads(model, *data, run_.config.training.batch_size, progress);
@@ -919,6 +948,8 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
     void operator()(const ScoreQuestion& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const HeadsQuestion&) { answer = engine.heads(*watched.model, progress); }
     void operator()(const HeadsHistoryQuestion&) { answer = engine.heads_history(progress); }
+    void operator()(const InductionQuestion& asked) { answer = engine.induction(asked, watched, progress); }
+    void operator()(const FourierQuestion& asked) { answer = engine.fourier(asked, progress); }
     void operator()(const AttributionQuestion& asked) {
       answer = inspect_attribution(*watched.model, *engine.run_.tokenizer, asked, progress);
     }

@@ -96,6 +96,9 @@ class TorchEngine final : public Engine {
 
   // The same, on a few batches, at every recorded step, and now.
   HeadsHistory heads_history(const FractionCallback& progress);
+  InductionResult induction(const InductionQuestion& question, const WatchedModel& watched,
+                            const FractionCallback& progress);
+  FourierResult fourier(const FourierQuestion& question, const FractionCallback& progress);
 
   // The distributions of every parameter, its gradient and the sentence's activations, at every recorded step, and now.
   TensorsResult tensors(const TensorsQuestion& question, const FractionCallback& progress);

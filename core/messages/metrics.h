@@ -41,6 +41,12 @@ inline constexpr MetricPlot loss_plot{
     "pairs not seen in training, without smoothing.",
     2.2F, true};
 
+inline constexpr MetricPlot accuracy_plot{
+    "Accuracy",
+    "Share of targets that are the model's most likely token: labels of a classifier, or tokens that follow from the "
+    "context in a corpus that is drawn during training (repeats). Validation: on examples not seen in training.",
+    1.6F};
+
 // In the order of metrics.jsonl, whose lines contain the metrics measured at their step.
 inline constexpr std::array metric_rows = {
     MetricRow{"loss", "train_loss", loss_plot, {"train", true}, "loss {:.4f}"},
@@ -50,6 +56,8 @@ inline constexpr std::array metric_rows = {
     MetricRow{"tokens_per_second", "tokens_per_second", {"Tokens/s"}, {.noisy = true}, "{:.0f} tok/s"},
     // Only at steps with validation.
     MetricRow{"validation_nll", "validation_loss", loss_plot, {"validation"}, "validation {:.4f} nats/token"},
+    MetricRow{"accuracy", "train_accuracy", accuracy_plot, {"train"}, "train accuracy {:.3f}"},
+    MetricRow{"validation_accuracy", "validation_accuracy", accuracy_plot, {"validation"}, "accuracy {:.3f}"},
 };
 static_assert(metric_rows.size() <= MetricPoint::capacity);
 

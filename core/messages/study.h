@@ -10,8 +10,10 @@
 #include "messages/cost.h"
 #include "messages/embeddings.h"
 #include "messages/evaluation.h"
+#include "messages/fourier.h"
 #include "messages/gradients.h"
 #include "messages/head_importance.h"
+#include "messages/induction.h"
 #include "messages/length.h"
 #include "messages/order.h"
 #include "messages/tensor_spread.h"
@@ -56,18 +58,19 @@ struct FormationStudy {
 // HeadsHistoryQuestion: the same at every step with recorded weights. AttributionQuestion: why a token was generated.
 // GradientQuestion: how far a token's loss reaches back. CostQuestion: the cost by length of layers of the run's width.
 // LengthQuestion: translation quality by source length, also beyond training. OrderQuestion: the output for a sentence
-// with shuffled words.
+// with shuffled words. InductionQuestion: which heads continue repeated tokens. FourierQuestion: the frequencies of a
+// model of modular arithmetic.
 using StudyQuestion =
     std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy, FormationStudy, SweepQuestion,
                  ScoreQuestion, HeadsQuestion, HeadsHistoryQuestion, AttributionQuestion, GradientQuestion,
-                 CostQuestion, LengthQuestion, OrderQuestion, TensorsQuestion>;
+                 CostQuestion, LengthQuestion, OrderQuestion, TensorsQuestion, InductionQuestion, FourierQuestion>;
 
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
   std::int64_t step = 0;  // optimizer steps of the weights
   std::variant<Evaluation, TextEvaluation, TsneMap, CircuitResult, CorpusCircuit, Trial, Formation, SweepResult,
                ScoreSplit, HeadsResult, HeadsHistory, AttributionResult, GradientResult, CostResult, LengthResult,
-               OrderResult, TensorsResult>
+               OrderResult, TensorsResult, InductionResult, FourierResult>
       answer;
 };
 

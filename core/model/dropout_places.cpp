@@ -92,6 +92,7 @@ class DropoutOrder {
   }
 
   void feed_forward(const std::string& stack, std::int64_t layer, bool of_target) {
+    if (!config_.has_feed_forward()) return;
     add({in_layer(stack, layer, "hidden units"), of_target, Columns::hidden_units});
     add({in_layer(stack, layer, "feed-forward output"), of_target});
   }

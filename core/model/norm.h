@@ -1,4 +1,5 @@
-// The norm of the sublayers and the final norm of a stack: LayerNorm (1607.06450) or RMSNorm (1910.07467).
+// The norm of the sublayers and the final norm of a stack: LayerNorm (1607.06450) or RMSNorm (1910.07467), or
+// none.
 #pragma once
 
 #include "config/config.h"
@@ -6,12 +7,13 @@
 
 namespace attnscope {
 
-enum class NormKind { layer, rms };
+enum class NormKind { layer, rms, none };
 
 // The kind that model.norm_kind names; throws ConfigError if there is none.
 NormKind norm_kind(const ModelConfig& config);
 
-// Parameters are named as in torch::nn::LayerNorm: weight (D), and bias (D) only for LayerNorm.
+// Parameters are named as in torch::nn::LayerNorm: weight (D), and bias (D) only for LayerNorm. With
+// model.norm_kind=none it has no parameters and returns its input.
 class NormImpl : public torch::nn::Module {
  public:
   explicit NormImpl(const ModelConfig& config);
@@ -22,7 +24,7 @@ class NormImpl : public torch::nn::Module {
 
  private:
   double epsilon_;
-  torch::Tensor weight_, bias_;  // bias undefined: RMSNorm
+  torch::Tensor weight_, bias_;  // bias undefined: RMSNorm; both: no norm
 };
 TORCH_MODULE(Norm);
 

@@ -52,14 +52,16 @@ LayerImpl::LayerImpl(const ModelConfig& config, bool cross_attention)
       dropout_(config.dropout),
       self_attn_(register_module("self_attn", MultiHeadAttention(config, has_relative_vectors(config)))) {
   if (cross_attention) multihead_attn_ = register_module("multihead_attn", MultiHeadAttention(config, false));
-  linear1_ = register_module("linear1", xavier_linear(config.d_model, config.d_ff, config.biases));
-  linear2_ = register_module("linear2", xavier_linear(config.d_ff, config.d_model, config.biases));
-  if (form_.gated) {
-    linear_v_ = register_module("linear_v", xavier_linear(config.d_model, config.d_ff, config.biases));
+  if (config.has_feed_forward()) {
+    linear1_ = register_module("linear1", xavier_linear(config.d_model, config.d_ff, config.biases));
+    linear2_ = register_module("linear2", xavier_linear(config.d_ff, config.d_model, config.biases));
+    if (form_.gated) {
+      linear_v_ = register_module("linear_v", xavier_linear(config.d_model, config.d_ff, config.biases));
+    }
   }
   norm1_ = register_module("norm1", Norm(config));
-  norm2_ = register_module("norm2", Norm(config));
-  if (cross_attention) norm3_ = register_module("norm3", Norm(config));
+  if (cross_attention || linear1_) norm2_ = register_module("norm2", Norm(config));
+  if (cross_attention && linear1_) norm3_ = register_module("norm3", Norm(config));
 }
 
 torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, torch::Tensor* self_cache,
@@ -78,6 +80,7 @@ torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, t
 
 // f(xW1 + b1)W2 + b2 (§3.3), with dropout where torch::nn has it.
 torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, Norm& norm, LayerInspection& inspection) {
+  if (!linear1_) return x;
   const torch::Tensor input = before(x, norm);
   const bool fused = form_.fused != Activation::none;
   torch::Tensor active =

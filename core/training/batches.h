@@ -17,6 +17,7 @@ struct Batch {
   torch::Tensor source_padding;  // bool B×S, true at padding; undefined if there is none
   torch::Tensor target_in;       // int64 B×T: <s> y1 … yn (teacher forcing)
   torch::Tensor target_out;      // int64 B×T: y1 … yn </s>; in a classifier B×1: the label
+  torch::Tensor determined;      // bool B×T, of a drawn corpus's validation: targets that follow from the context
   std::int64_t tokens = 0;       // non-padding positions of source + target
   std::int64_t targets = 0;      // non-padding target positions, over which the loss is averaged
 };

@@ -61,6 +61,56 @@ std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer
   return dataset;
 }
 
+// The tokens of a drawn example that fills a context, the last of which is the line end.
+struct DrawnTokens {
+  std::vector<int> ids;
+  std::vector<bool> determined;
+};
+
+DrawnTokens draw_tokens(const DrawnCorpus& drawn, std::span<const int> ids, int end, Random& random,
+                        std::int64_t length) {
+  DrawnExample example = drawn.draw(random, static_cast<std::size_t>(length) - 1);
+  DrawnTokens tokens{.ids = {}, .determined = std::move(example.determined)};
+  for (const int word : example.words) tokens.ids.push_back(ids[static_cast<std::size_t>(word)]);
+  tokens.ids.push_back(end);
+  tokens.determined.push_back(false);  // where the context ends is a matter of its length
+  return tokens;
+}
+
+std::vector<int> ids_of_words(const Corpus& corpus, const Tokenizer& tokenizer) {
+  std::vector<int> ids;
+  for (const std::string& word : corpus.drawn.words) {
+    const std::vector<Token> tokens = tokenizer.encode(word);
+    if (tokens.size() != 1) {
+      throw CorpusError(fmt::format("{}: \"{}\" is {} tokens, but every word must be one: set tokenizer.type=word",
+                                    corpus.name, word, tokens.size()));
+    }
+    ids.push_back(tokens.front().id);
+  }
+  return ids;
+}
+
+// Validation windows of max_length tokens (training/validation.h) are then exactly these examples.
+std::shared_ptr<const Dataset> encode_drawn(const Corpus& corpus, const Tokenizer& tokenizer, std::int64_t length) {
+  constexpr std::int64_t validation_tokens = 16384;
+  const std::vector<int> ids = ids_of_words(corpus, tokenizer);
+  const int end = tokenizer.special().end;
+  auto dataset = std::make_shared<Dataset>();
+  dataset->train_stream = encode_text(tokenizer, corpus.text.train, {}).stream;
+  Random random(1);
+  for (std::int64_t i = 0; i < std::max<std::int64_t>(1, validation_tokens / length); ++i) {
+    const DrawnTokens tokens = draw_tokens(corpus.drawn, ids, end, random, length);
+    dataset->validation_stream.insert(dataset->validation_stream.end(), tokens.ids.begin(), tokens.ids.end());
+    dataset->determined.insert(dataset->determined.end(), tokens.determined.begin(), tokens.determined.end());
+  }
+  dataset->draw_window = [drawn = corpus.drawn, ids, end, length](Random& source) {
+    std::vector<int> window = draw_tokens(drawn, ids, end, source, length).ids;
+    window.insert(window.begin(), end);
+    return window;
+  };
+  return dataset;
+}
+
 std::int64_t characters_of(const std::vector<Token>& tokens) {
   std::int64_t characters = 0;
   for (const Token& token : tokens) characters += num_characters(token.text);
@@ -126,8 +176,8 @@ std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config,
 
 std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model,
                                              const FractionCallback& progress) {
-  return model.is_language_model() ? encode_text(corpus, tokenizer, progress)
-                                   : encode_pairs(corpus, tokenizer, model.max_length, progress);
+  if (!model.is_language_model()) return encode_pairs(corpus, tokenizer, model.max_length, progress);
+  return corpus.drawn ? encode_drawn(corpus, tokenizer, model.max_length) : encode_text(corpus, tokenizer, progress);
 }
 
 std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length) {

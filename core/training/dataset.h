@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,10 @@ struct Dataset {
   std::int64_t unknown_label = 0;  // texts omitted from validation because their label does not occur in training
   std::vector<int> train_stream;
   std::vector<int> validation_stream;
+  // Of a drawn corpus (Corpus::drawn): whether each token of the validation stream follows from those before it; and a
+  // function that draws a window of max_length + 1 tokens, the first of which is a line end.
+  std::vector<bool> determined;
+  std::function<std::vector<int>(Random& random)> draw_window;
 
   bool can_validate() const { return !validation.empty() || !validation_stream.empty(); }
 };

@@ -50,8 +50,10 @@ std::vector<std::int64_t> window_places(std::int64_t tokens, std::int64_t length
 // A text stream in consecutive windows, several per batch.
 class Windows {
  public:
-  Windows(const SequenceModel& model, std::span<const int> stream, std::int64_t batch_size, std::int64_t max_windows)
+  Windows(const SequenceModel& model, std::span<const int> stream, std::int64_t batch_size, std::int64_t max_windows,
+          const std::vector<bool>& determined = {})
       : model_(model),
+        determined_(determined.begin(), determined.end()),
         read_({model.config().special().end}),
         places_(window_places(static_cast<std::int64_t>(stream.size()), model.config().max_length, max_windows)),
         rows_(static_cast<std::size_t>(batch_size)) {
@@ -63,16 +65,53 @@ class Windows {
   Batch batch(std::size_t i) const {
     const auto rest = std::span(places_).subspan(i * rows_);
     const ModelConfig& config = model_.config();
-    return make_batch(read_, rest.first(std::min(rest.size(), rows_)), config.max_length, model_.device(),
-                      config.special());
+    const auto places = rest.first(std::min(rest.size(), rows_));
+    Batch batch = make_batch(read_, places, config.max_length, model_.device(), config.special());
+    if (!determined_.empty()) batch.determined = determined_at(places).to(model_.device());
+    return batch;
   }
 
  private:
+  // A drawn corpus fills every window.
+  torch::Tensor determined_at(std::span<const std::int64_t> places) const {
+    const std::int64_t length = model_.config().max_length;
+    const torch::Tensor all = torch::from_blob(const_cast<std::uint8_t*>(determined_.data()),
+                                               {static_cast<std::int64_t>(determined_.size())}, torch::kUInt8);
+    std::vector<torch::Tensor> rows;
+    for (const std::int64_t place : places) rows.push_back(all.slice(0, place, place + length));
+    return torch::stack(rows).to(torch::kBool);
+  }
+
   const SequenceModel& model_;
+  std::vector<std::uint8_t> determined_;
   std::vector<int> read_;
   std::vector<std::int64_t> places_;
   std::size_t rows_;
 };
+
+std::vector<Batch> sampled_batches(const SequenceModel& model, const std::vector<EncodedPair>& part,
+                                   std::int64_t batch_size) {
+  const std::vector<EncodedPair> pairs = spread_evenly(part, most_validation_pairs);
+  std::vector<Batch> batches;
+  for (const auto& indices : batches_by_length(pairs, batch_size))
+    batches.push_back(make_batch(pairs, indices, model.device(), model.config().special()));
+  return batches;
+}
+
+double accuracy(SequenceModel& model, const std::vector<Batch>& batches, const YieldCallback& yield) {
+  const torch::NoGradGuard no_gradients;
+  std::int64_t right = 0, all = 0;
+  for (const Batch& batch : batches) {
+    const Memory memory = batch.source.defined() ? model.encode(batch.source, batch.source_padding) : Memory();
+    const torch::Tensor predicted = model.logits(model.decode(batch.target_in, memory)).argmax(-1);
+    const torch::Tensor counted =
+        batch.determined.defined() ? batch.determined : batch.target_out.ne(model.config().padding_id);
+    right += predicted.eq(batch.target_out).logical_and(counted).sum().item<std::int64_t>();
+    all += counted.sum().item<std::int64_t>();
+    if (yield) yield();
+  }
+  return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all);
+}
 
 std::int64_t most_validation_windows(const SequenceModel& model) {
   return std::max<std::int64_t>(1, max_validation_tokens / model.config().max_length);
@@ -97,16 +136,24 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
 }
 
 std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size) {
-  std::vector<Batch> batches;
   if (model.config().is_language_model()) {
-    const Windows windows(model, dataset.validation_stream, batch_size, most_validation_windows(model));
+    std::vector<Batch> batches;
+    const Windows windows(model, dataset.validation_stream, batch_size, most_validation_windows(model),
+                          dataset.determined);
     for (std::size_t i = 0; i < windows.batches(); ++i) batches.push_back(windows.batch(i));
     return batches;
   }
-  const std::vector<EncodedPair> pairs = spread_evenly(dataset.validation, most_validation_pairs);
-  for (const auto& indices : batches_by_length(pairs, batch_size))
-    batches.push_back(make_batch(pairs, indices, model.device(), model.config().special()));
-  return batches;
+  return sampled_batches(model, dataset.validation, batch_size);
+}
+
+Accuracies accuracies(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
+                      const YieldCallback& yield) {
+  const bool classifies = model.config().is_classifier();
+  if (!classifies && dataset.determined.empty()) return {};
+  Accuracies shares;
+  if (classifies) shares.training = accuracy(model, sampled_batches(model, dataset.train, batch_size), yield);
+  shares.validation = accuracy(model, validation_batches(model, dataset, batch_size), yield);
+  return shares;
 }
 
 double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const YieldCallback& yield,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,14 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
 // The batches that `validate` uses: the validation part or, if it is large, an evenly spaced sample. The validation
 // part must not be empty.
 std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size);
+
+// The share of targets that the model predicts (its most likely token): all targets of a classifier, those of a drawn
+// corpus that follow from the context. Empty for any other model, whose accuracy is not measured.
+struct Accuracies {
+  std::optional<double> training, validation;
+};
+Accuracies accuracies(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
+                      const YieldCallback& yield);
 
 // Nats per token on the validation part or, if it is large, on an evenly spaced sample. The validation part must not be
 // empty. With `ranks`, all ranks must call it and share the work.

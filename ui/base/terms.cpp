@@ -13,6 +13,9 @@ constexpr std::array terms = {
          "Removing a component, or replacing it by its mean, to measure what it contributes (zero ablation, mean "
          "ablation). Only what the other components cannot compensate for shows up in the result.",
          "", "Michel et al. 2019, arXiv 1905.10650", "circuit-importance"},
+    Term{"accuracy",
+         "Share of answers that are right: of the labels of a classifier, or of tokens that follow from the context.",
+         "right / all", "", ""},
     Term{"accumulation",
          "Gradient accumulation: the gradients of several batches are summed before one optimizer step. It has the "
          "effect of a batch that would not fit into memory.",
@@ -156,10 +159,18 @@ constexpr std::array terms = {
          "g · min(1, c / ‖g‖)", "Pascanu et al. 2012, arXiv 1211.5063", "training.clip_norm"},
     Term{"greedy decoding", "Chooses the most probable token at every step.", "y_t = argmax p(· | y_<t, x)", "",
          "steps"},
+    Term{"grokking",
+         "Generalization long after memorization: held-out examples are predicted only after many further steps on "
+         "training examples that have long been known by heart.",
+         "", "Power et al. 2022, arXiv 2201.02177", "grokking"},
     Term{"held-out data",
          "Sentences that are not trained on. The validation part is evaluated during training, the test part at the "
          "end.",
          "", "", "corpus.held_out"},
+    Term{"induction head",
+         "A head that attends from a token to the one after its earlier occurrence, and so continues a repeated "
+         "sequence. It reads the output of a previous-token head in an earlier layer.",
+         "… A B … A → B", "Olsson et al. 2022, arXiv 2209.11895", "induction"},
     Term{"initialization",
          "The random values of the weights before training. Their scale decides whether gradients vanish or explode.",
          "", "Glorot & Bengio 2010", "model.initialization"},

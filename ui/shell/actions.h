@@ -32,12 +32,13 @@ class ActionText {
   std::string (*made_)(const AppState&) = nullptr;
 };
 
-enum class Menu { file, edit, run, exports, view, lessons, help };
+enum class Menu { file, edit, run, exports, view, lessons, experiments, help };
 
 inline constexpr std::array menus = {
     std::pair{Menu::file, mark("File")}, std::pair{Menu::edit, mark("Edit")},
     std::pair{Menu::run, mark("Run")},   std::pair{Menu::exports, mark("Export")},
     std::pair{Menu::view, mark("View")}, std::pair{Menu::lessons, mark("Lessons")},
+    std::pair{Menu::experiments, mark("Experiments")},
     std::pair{Menu::help, mark("Help")},
 };
 

@@ -16,6 +16,7 @@
 #include "shell/curves_panel.h"
 #include "shell/dialogs/context_menu.h"
 #include "shell/dialogs/palette.h"
+#include "shell/experiments.h"
 #include "shell/glossary/glossary.h"
 #include "shell/layout.h"
 #include "shell/lessons/lessons.h"
@@ -41,6 +42,7 @@ struct Facts {
   std::string processor;  // the instruction sets in use, and the matrix multiplication library
   std::vector<BuiltinCorpus> corpora;
   std::vector<Lesson> lessons;          // in their order in the list
+  std::vector<Experiment> experiments;  // in their order in the gallery
   std::vector<ManualPage> manual;       // the index first
   std::string page;                     // of interactive pages (files/captures/page.h)
   std::vector<std::string> complaints;  // about files that come with the program
@@ -136,6 +138,7 @@ enum class Purpose {
   open_view,
   compare_run,
   open_corpus,
+  open_experiment,
   open_target,
   open_tokenizer,
   save_run,
@@ -231,6 +234,7 @@ struct AppState {
   Palette palette;
   GlossaryView glossary;
   ManualView manual;
+  ExperimentsView experiments;
   AttachDialog attaching;
   ServeDialog serving;
   std::optional<Service> service;  // nullopt: no server is running

@@ -69,6 +69,10 @@ void open_corpus(AppState& scope, const std::string& path, bool) {
   scope.dropped_file = path;
 }
 
+void read_experiment_file(AppState& scope, const std::string& path, bool) {
+  scope.commands.emplace_back(ReadFile{path, most_experiment_bytes});
+}
+
 void open_target(AppState& scope, const std::string& path, bool) {
   scope.edited.corpus.target = path;
 }
@@ -130,6 +134,11 @@ constexpr FileChoice view_file = {
     .accept = mark("Open"),
     .advice = mark("Opens a file saved with \u201CSave this view\u201D; its name ends in .attnscope."),
     .files = true};
+constexpr FileChoice experiment_choice = {
+    .title = mark("Open an experiment"),
+    .accept = mark("Open"),
+    .advice = mark("Choose the file experiment.json in the experiment's folder."),
+    .files = true};
 constexpr FileChoice new_film = {
     .title = mark("Save the film"),
     .accept = mark("Save"),
@@ -145,6 +154,7 @@ constexpr std::array rows = {
     Row{Purpose::open_view, view_file, read_view},
     Row{Purpose::compare_run, other_run, compare_run, can_compare},
     Row{Purpose::open_corpus, text_file, open_corpus},
+    Row{Purpose::open_experiment, experiment_choice, read_experiment_file},
     Row{Purpose::open_target, text_file, open_target},
     Row{Purpose::open_tokenizer, text_file, open_tokenizer},
     Row{Purpose::save_run, new_run, save_run, has_run},

@@ -180,7 +180,9 @@ struct Receiver {
 
   void operator()(const DirectoryListed& listing) { receive(scope.browser, listing); }
   void operator()(const FileWritten& written) { receive(scope, written); }
-  void operator()(const FileRead& read) { receive(scope, read); }
+  void operator()(const FileRead& read) {
+    is_experiment(read) ? receive_experiment(scope, read) : receive(scope, read);
+  }
 
   void warn(const std::vector<std::string>& warnings) {
     for (const std::string& warning : warnings) notify(scope, Severity::warning, warning);

@@ -215,7 +215,7 @@ const Preset* present_preset(const Config& config) {
 void draw_presets(Config& edited, float label_width, const Skin& skin) {
   constexpr const char* help = mark(
       "Sets all fields below to a named configuration: a size to start with, or a published result to reproduce. The "
-      "corpus does not change. Applied on Reset.");
+      "corpus stays as it is, except in the presets of an experiment. Applied on Reset.");
   const float left = ImGui::GetCursorPosX();
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(tr("Preset"));

@@ -13,6 +13,7 @@
 #include "workspaces/circuit/view.h"
 #include "workspaces/embeddings/view.h"
 #include "workspaces/flow/view.h"
+#include "workspaces/mechanisms/view.h"
 #include "workspaces/origins/view.h"
 #include "workspaces/positions/view.h"
 
@@ -70,6 +71,12 @@ struct HandOver {
     take_circuit(views.of<CircuitView>(), inspection, result.run, result.step);
     views.of<AttentionView>().importance = inspection.heads;
     views.of<AttentionView>().importance_of = result.run;
+  }
+  void operator()(const InductionResult& inspection) const {
+    take_mechanism(views.of<MechanismsView>(), inspection, result.run, result.step);
+  }
+  void operator()(const FourierResult& inspection) const {
+    take_mechanism(views.of<MechanismsView>(), inspection, result.run, result.step);
   }
   void operator()(const TsneMap& map) const { take_tsne(views.of<EmbeddingsView>(), map, result.run); }
   void operator()(const AttributionResult& inspection) const {
@@ -185,6 +192,8 @@ std::string study_text(const StudyQuestion& question, const ModelConfig& model) 
   if (std::holds_alternative<ScoreQuestion>(question)) return tr("Decomposing the attention score");
   if (std::holds_alternative<HeadsQuestion>(question)) return tr("Ablating heads");
   if (std::holds_alternative<HeadsHistoryQuestion>(question)) return tr("Ablating heads at the recorded steps");
+  if (std::holds_alternative<InductionQuestion>(question)) return tr("Measuring induction heads");
+  if (std::holds_alternative<FourierQuestion>(question)) return tr("Transforming the embeddings");
   if (std::holds_alternative<AttributionQuestion>(question)) return tr("Decomposing the output");
   if (std::holds_alternative<GradientQuestion>(question)) return tr("Computing the gradients");
   if (std::holds_alternative<CostQuestion>(question)) return tr("Measuring layers by sequence length");

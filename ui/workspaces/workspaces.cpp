@@ -15,6 +15,7 @@
 #include "workspaces/embeddings/modes.h"
 #include "workspaces/flow/flow.h"
 #include "workspaces/glance.h"
+#include "workspaces/mechanisms/modes.h"
 #include "workspaces/origins/modes.h"
 #include "workspaces/positions/modes.h"
 #include "workspaces/workspace.h"
@@ -110,6 +111,17 @@ constexpr std::array workspace_table = {
               .show = show_circuit_mode,
               .shown = shown<&CircuitView::mode>,
               .numbers = circuit_numbers},
+    Workspace{.name = "mechanisms",
+              .title = "Mechanisms",
+              .group = "Why",
+              .help = "How a small model solves its task: induction heads, and the frequencies of modular arithmetic.",
+              .needs = {.text = false},
+              .draw = draw_mechanisms,
+              .keys = mechanism_keys,
+              .views = mechanism_modes,
+              .show = show_mechanism_mode,
+              .shown = shown<&MechanismsView::mode>,
+              .numbers = mechanism_numbers},
     Workspace{
         .name = "origins",
         .title = "Origins",

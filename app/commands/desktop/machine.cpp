@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "commands/desktop/experiment_files.h"
 #include "commands/desktop/lesson_files.h"
 #include "commands/desktop/manual_files.h"
 #include "commands/engine_module.h"
@@ -37,6 +38,9 @@ Facts machine_facts() {
   LessonFiles files = find_lessons();
   facts.lessons = std::move(files.lessons);
   facts.complaints = std::move(files.complaints);
+  ExperimentFiles found = find_experiments();
+  facts.experiments = std::move(found.experiments);
+  facts.complaints.insert(facts.complaints.end(), found.complaints.begin(), found.complaints.end());
   facts.manual = read_manual();
   facts.page = page_template();
   facts.theme = system_theme().value_or(ThemeName::dark);

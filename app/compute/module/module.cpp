@@ -30,6 +30,7 @@ int run(const ComputeOptions& options, bool is_quiet) {
     int operator()(const TensorsOptions& o) const { return tensors(o); }
     int operator()(const LengthOptions& o) const { return length(o); }
     int operator()(const ExportOptions& o) const { return export_run(o); }
+    int operator()(const SweepOptions& o) const { return sweep(o); }
   };
   quiet = is_quiet;
   return std::visit(Command(), options);

@@ -15,13 +15,14 @@
 #include "common/free_memory.h"
 #include "data/corpus/draft.h"
 #include "data/corpus/grammar/grammar.h"
+#include "data/corpus/modular.h"
 #include "data/corpus/random.h"
 #include "data/corpus/text_file.h"
 
 namespace attnscope {
 namespace {
 
-constexpr std::array<BuiltIn, 7> descriptions = {{
+constexpr std::array<BuiltIn, 9> descriptions = {{
     {"english-french", "70 000 sentences from a small grammar; to translate “it”, the model must find its noun"},
     {"copy", "letters, copied"},
     {"reverse", "letters, reversed"},
@@ -29,7 +30,14 @@ constexpr std::array<BuiltIn, 7> descriptions = {{
     {"addition", "the sum of two numbers of up to three digits"},
     {"dates", "dates in everyday formats, converted to ISO 8601"},
     {"verdicts", "guests’ verdicts for a classifier: praise, complaint or mixed; word order and “not” decide"},
+    {"modular", "arithmetic modulo p, for a classifier: “3 + 5 =” and the result"},
+    {"repeats", "random letters and digits, repeated, for a decoder-only model; every batch is drawn anew"},
 }};
+
+// The corpora whose examples are drawn during training.
+DrawnCorpus drawn_corpus(std::string_view name) {
+  return name == "repeats" ? repeats() : DrawnCorpus();
+}
 
 std::vector<Draft> make_drafts(const CorpusConfig& config, const CorpusProgress& progress) {
   if (config.source == "english-french") return english_french_drafts(config.seed, progress);
@@ -148,7 +156,17 @@ void compact(Corpus& corpus) {
 
 Corpus load_pairs(const CorpusConfig& config, const CorpusProgress& progress) {
   Corpus corpus;
-  if (config.target.empty() && is_built_in(config.source)) {
+  if (config.target.empty() && drawn_corpus(config.source)) {
+    throw CorpusError(fmt::format("{} has no pairs: it is a corpus for a language model "
+                                  "(model.architecture=decoder-only, tokenizer.type=word)",
+                                  config.source));
+  }
+  if (config.target.empty() && config.source == "modular") {
+    corpus.name = config.source;
+    std::vector<Pair> pairs = Modular(config).all_pairs();
+    corpus.report.lines_read = static_cast<std::int64_t>(pairs.size());
+    split_by_source(std::move(pairs), config, corpus);
+  } else if (config.target.empty() && is_built_in(config.source)) {
     corpus.name = config.source;
     std::vector<Draft> drafts = make_drafts(config, progress);
     corpus.report.lines_read = static_cast<std::int64_t>(drafts.size());
@@ -191,9 +209,30 @@ Text split_by_place(std::string text) {
   return {std::move(text), rest, rest};
 }
 
+// Examples for the tokenizer, for prompts and for the test.
+std::string drawn_lines(const DrawnCorpus& drawn, Random& random, std::int64_t count) {
+  constexpr std::size_t length = 63;  // words; with the line end, a context of 64 tokens
+  std::string lines;
+  for (std::int64_t i = 0; i < count; ++i) lines += text_of(drawn, drawn.draw(random, length)) + '\n';
+  return lines;
+}
+
+Corpus draw_text(const CorpusConfig& config) {
+  Corpus corpus;
+  corpus.name = config.source;
+  corpus.drawn = drawn_corpus(config.source);
+  Random random(config.seed);
+  corpus.text.train = drawn_lines(corpus.drawn, random, 500);
+  corpus.text.validation = drawn_lines(corpus.drawn, random, 100);
+  corpus.text.test = drawn_lines(corpus.drawn, random, 100);
+  return corpus;
+}
+
 Corpus load_text(const CorpusConfig& config, const CorpusProgress& progress) {
   Corpus corpus;
-  if (is_built_in(config.source)) {
+  if (drawn_corpus(config.source)) {
+    corpus = draw_text(config);
+  } else if (is_built_in(config.source)) {
     corpus = load_pairs(config, progress);
     corpus.text = {as_lines(std::exchange(corpus.train, {})), as_lines(std::exchange(corpus.validation, {})),
                    as_lines(std::exchange(corpus.test, {}))};

@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "config/config.h"
+#include "data/corpus/drawn.h"
 
 namespace attnscope {
 
@@ -52,6 +53,7 @@ struct Corpus {
   std::vector<Pair> validation;
   std::vector<Pair> test;
   Text text;         // of a corpus loaded as text, which has no pairs; otherwise empty
+  DrawnCorpus drawn = {};  // set if training draws its examples instead of reading `text`, which contains some of them
   std::string hash;  // of all contents and the split: 64-bit FNV-1a, 16 hexadecimal digits
   CorpusReport report;
 };

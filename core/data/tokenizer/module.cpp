@@ -24,6 +24,7 @@ struct SentencePieceModel {
 namespace {
 
 constexpr std::string_view char_type = "char";
+constexpr std::string_view word_type = "word";
 
 OwnedText owned(const std::string& text) {
   char* data = new char[text.size() + 1];
@@ -85,12 +86,13 @@ std::string train_once(const TrainingRequest& request, const std::vector<TextVie
       {"model_type", std::string(type)},
       {"vocab_size", std::to_string(vocab_size)},
       {"hard_vocab_limit", "false"},
-      {"use_all_vocab", type == char_type ? "true" : "false"},  // one piece per character
+      // One piece per character or word.
+      {"use_all_vocab", type == char_type || type == word_type ? "true" : "false"},
       {"character_coverage", "1.0"},
       {"normalization_rule_name", "identity"},
       {"remove_extra_whitespaces", lossless ? "false" : "true"},
       {"add_dummy_prefix", lossless ? "false" : "true"},
-      {"split_digits", "true"},
+      {"split_digits", type == word_type ? "false" : "true"},
       {"max_sentence_length", std::to_string(longest_sentence)},
       {"pad_id", std::to_string(request.pad_id)},
       {"bos_id", std::to_string(request.bos_id)},
@@ -202,7 +204,8 @@ std::size_t rehearse_merges(const TrainingRequest& request, std::vector<TextView
 
 std::string train_model(const TrainingRequest& request) {
   const std::vector<TextView> sentences(request.sentences, request.sentences + request.count);
-  if (request.type == char_type) return train_once(request, sentences, char_type, request.vocab_size);
+  for (const std::string_view type : {char_type, word_type})
+    if (request.type == type) return train_once(request, sentences, type, request.vocab_size);
   const std::size_t smallest = smallest_vocabulary(request, sentences);
   if (request.vocab_size < smallest) {
     throw std::runtime_error("tokenizer.vocab_size is " + std::to_string(request.vocab_size) +

@@ -40,8 +40,8 @@ struct Encoding {  // the module's memory; release with free_encoding
 struct TrainingRequest {
   const TextView* sentences;
   std::size_t count;
-  const char* type;        // "bpe", "unigram" or "char"
-  std::size_t vocab_size;  // maximum; for "char" one piece per character of the sentences instead
+  const char* type;        // "bpe", "unigram", "char" or "word"
+  std::size_t vocab_size;  // maximum; for "char" and "word" one piece per character or word instead
   int pad_id, bos_id, eos_id, unk_id;
 };
 

@@ -41,7 +41,7 @@ std::vector<TextView> training_text(std::span<const std::string> sentences, cons
     if (sentence.find_first_not_of(" \t\r\n") == std::string::npos) continue;
     for (const std::string_view passage : passages(sentence)) views.push_back(view_of(passage));
   }
-  if (config.type != "char") keep_sample(views);
+  if (config.type != "char" && config.type != "word") keep_sample(views);
   return views;
 }
 

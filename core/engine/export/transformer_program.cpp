@@ -140,8 +140,11 @@ class Program {
   }
 
   Value norm(const Value& x, const std::string& name) {
+    if (!config_.has_norms()) return x;
     const Value gain = to_.parameter(name + ".weight");
     switch (norm_kind(config_)) {
+      case NormKind::none:
+        break;
       case NormKind::rms:
         return to_.rms_norm(x, gain, config_.norm_epsilon);
       case NormKind::layer:
@@ -203,7 +206,8 @@ class Program {
       const std::string layer = fmt::format("encoder.layers.{}.", i);
       x = residual(x, layer + "norm1",
                    [&](const Value& y) { return self_attention(y, layer + "self_attn", positions); });
-      x = residual(x, layer + "norm2", [&](const Value& y) { return feed_forward(y, layer); });
+      if (config_.has_feed_forward())
+        x = residual(x, layer + "norm2", [&](const Value& y) { return feed_forward(y, layer); });
     }
     return config_.final_norm ? norm(x, "encoder.norm") : x;
   }
@@ -217,6 +221,7 @@ class Program {
         x = residual(x, layer + "norm2",
                      [&](const Value& y) { return cross_attention(y, layer + "multihead_attn", memory, padding); });
       }
+      if (!config_.has_feed_forward()) continue;
       x = residual(x, layer + (memory.empty() ? "norm2" : "norm3"),
                    [&](const Value& y) { return feed_forward(y, layer); });
     }

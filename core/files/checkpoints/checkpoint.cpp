@@ -238,6 +238,7 @@ Config checkpoint_config(const CheckpointFields& fields, const char* family) {
 
 Config checked(Config config) {
   check(config);
+  if (!config.model.has_feed_forward()) throw CheckpointError("the width of the feed-forward sublayers is 0");
   return config;
 }
 

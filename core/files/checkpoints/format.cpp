@@ -74,6 +74,8 @@ std::string other_name(std::span<const OtherName> names, std::string_view own) {
 
 CheckpointFormat checkpoint_format(const Config& config, std::int64_t vocab_size) {
   const ModelConfig& model = config.model;
+  if (!model.has_feed_forward())
+    throw CheckpointError("model.d_ff is 0: every checkpoint family has feed-forward sublayers");
   std::vector<std::string> misfits;
   for (const Writer& writer : writers) {
     if (writer.architecture != model.architecture) continue;

@@ -31,6 +31,7 @@ class StreamParts {
     const std::string name = layer_name(layer);
     add_heads(layer, name + "self_attn.out_proj.");
     norm_if_post(name + "norm1.");
+    if (!config_.has_feed_forward()) return;
     add(fmt::format(mark("feed-forward {}"), layer + 1),
         runs_.value(contrast_, {ValueKind::feed_forward, stack_, layer}));
     norm_if_post(name + "norm2.");
@@ -92,6 +93,7 @@ class StreamParts {
 
   // Applies a norm to each part, with the scale of the whole sum.
   void norm(const std::string& name) {
+    if (!config_.has_norms()) return;
     const bool centred = norm_kind(config_) == NormKind::layer;
     const auto centre = [centred](const torch::Tensor& x) { return centred ? x - x.mean(-1, true) : x; };
     const torch::Tensor variance = centre(sum()).square().mean(-1, true);

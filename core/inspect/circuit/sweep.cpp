@@ -94,7 +94,7 @@ Sweep swept(const ContrastRuns& runs, ContrastSide of, ChangeKind kind, const Sw
   result.of = of;
   result.kind = kind;
   Sweeper sweeper(runs, of, kind, asked);
-  const bool forward = !model.is_recurrent();  // has feed-forward networks
+  const bool forward = !model.is_recurrent() && model.has_feed_forward();
   if (translates) {
     sweeper.add_tokens(result.encoder_states, result.encoder_states_whole, ValueKind::state, encoder, states(read));
     if (forward)

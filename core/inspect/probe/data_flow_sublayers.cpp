@@ -32,6 +32,12 @@ Sublayer sublayer_of(FlowPart part) {
   return is_cross(part) ? Sublayer::cross_attention : Sublayer::feed_forward;
 }
 
+// Of a layer of the model's last stack.
+Sublayer last_sublayer(const ModelConfig& config) {
+  if (config.has_feed_forward()) return Sublayer::feed_forward;
+  return config.has_encoder() && config.has_decoder() ? Sublayer::cross_attention : Sublayer::self_attention;
+}
+
 const SublayerTensors* find_sublayer(const Inspection& record, bool decoder, int layer, Sublayer sublayer) {
   const auto found = std::ranges::find_if(record.sublayers, [&](const SublayerTensors& tensors) {
     return tensors.decoder == decoder && tensors.layer == layer && tensors.sublayer == sublayer;
@@ -413,7 +419,7 @@ void DataFlowBuilder::add_sublayer_norm() {
 void DataFlowBuilder::add_last_norm() {
   const SublayerTensors* flow =
       find_sublayer(pass_.record, decoder(), flow_.asked.layer = static_cast<int>(plan_.column(decoder()).layers) - 1,
-                    Sublayer::feed_forward);
+                    last_sublayer(config_));
   if (!flow) {
     flow_.problem =
         mark("The last layer is switched off: it passes its input through. Switch it on to see its numbers.");
@@ -423,7 +429,7 @@ void DataFlowBuilder::add_last_norm() {
       add({.name = "x", .help = mark("Output of the last layer."), .letters = length() + "×D", .row_labels = tokens()},
           flow->out[0]);
   add_norm(x, stack() + ".norm.");
-  add_batch_spread(x, padded_flow(Sublayer::feed_forward).out[0]);
+  add_batch_spread(x, padded_flow(last_sublayer(config_)).out[0]);
 }
 
 // The same sublayer with padding after the sentence, as in a batch with a longer one. The rows of the real tokens are

@@ -330,6 +330,30 @@ void check(const HeadsResult& result) {
          "heads and their importance");
 }
 
+void check(const InductionResult& result) {
+  if (!result.problem.empty()) return;
+  expect(!result.points.empty(), "induction scores and their steps");
+  const std::size_t heads = result.points.back().heads.size();
+  for (const InductionPoint& point : result.points) expect(point.heads.size() == heads, "a step and the heads");
+  for (const Matrix* matrix : {&result.composition.q, &result.composition.k, &result.composition.v})
+    expect(matrix->empty() || has_size(*matrix, heads, heads), "a composition and the heads");
+  if (!result.circuits) return;
+  const std::size_t tokens = result.circuits->tokens.size();
+  expect(has_size(result.circuits->qk, tokens, tokens) && has_size(result.circuits->ov, tokens, tokens),
+         "a head's circuits and the tokens");
+}
+
+void check(const FourierResult& result) {
+  if (!result.problem.empty()) return;
+  const std::size_t numbers = result.numbers.size();
+  expect(!result.points.empty() && numbers > 1, "a spectrum and its steps");
+  for (const FourierPoint& point : result.points) expect(point.power.size() == numbers / 2, "a step and the frequencies");
+  expect(result.circles.size() == result.key.size() && (result.neuron.empty() || has_size(result.neuron, numbers, numbers)),
+         "the key frequencies and the numbers");
+  for (const Matrix& circle : result.circles) expect(has_size(circle, numbers, 2), "a circle and the numbers");
+  for (const int key : result.key) expect(key > 0 && std::cmp_less_equal(key, numbers / 2), "a key frequency");
+}
+
 void check(const AttributionResult& result) {
   if (!result.problem.empty()) return;
   const std::size_t tokens = result.tokens.size();

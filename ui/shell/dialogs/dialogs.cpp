@@ -279,6 +279,7 @@ void draw_dialogs(AppState& scope, const Skin& skin) {
   draw_manual(scope.manual, scope.facts.manual, skin);
   draw_palette(scope, skin);
   draw_comparing(scope, skin);
+  draw_experiments(scope, skin);
 }
 
 }  // namespace attnscope

@@ -260,7 +260,8 @@ void draw_sublayers(const ShownMaps& maps, AttentionView& view, TextureStore& te
   if (shown.snapshot->sublayers.empty()) return draw_quiet_note(tr("computing…"), room, skin);
   clamp_to(view, *shown.snapshot);
   ImGui::BeginChild("sublayers", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  draw_norm_diagram(shown.snapshot->model, ImGui::GetContentRegionAvail().x, skin);
+  if (shown.snapshot->model.has_norms())
+    draw_norm_diagram(shown.snapshot->model, ImGui::GetContentRegionAvail().x, skin);
   draw_tower(shown, false, view, textures, skin);
   draw_tower(shown, true, view, textures, skin);
   draw_units(shown, view, textures, skin);

@@ -82,6 +82,7 @@ class Diagram {
   std::string help_of(const ArchitectureBox& box) const;
   Color32 color_of(const ArchitectureBox& box) const;
   bool is_pre() const { return snapshot_.model.norm == "pre" && !snapshot_.model.is_recurrent(); }
+  bool has_norms() const { return snapshot_.model.has_norms(); }
 
   const Snapshot& snapshot_;
   FlowView& view_;
@@ -280,9 +281,9 @@ void Diagram::draw_beside(const ColumnPlace& column, std::size_t index) {
   arrow({x, place.low.y}, {x, place.low.y - arrow_});
 }
 
-// Draws the residual connection around the sublayer: to the norm above it, or for pre-norm, to a sum.
+// Draws the residual connection around the sublayer: to the norm above it, or for pre-norm and without norms, to a sum.
 void Diagram::draw_residual(const ColumnPlace& column, std::size_t index) {
-  const bool pre = is_pre();
+  const bool pre = is_pre() && has_norms(), sums = pre || !has_norms();
   const Place& own = column.boxes[index];
   std::size_t below = pre ? index - 1 : index;
   while (pre && column.boxes[below].box->beside) --below;
@@ -290,12 +291,12 @@ void Diagram::draw_residual(const ColumnPlace& column, std::size_t index) {
   const bool tagged = !pre && index > 0 && column.boxes[index - 1].box->beside && column.boxes[index - 1].box->repeated;
   const float from =
       tagged ? column.boxes[index - 1].high.y + arrow_ * 0.3F : column.boxes[beneath].high.y + arrow_ * 0.3F;
-  const float to = pre ? own.low.y - arrow_ * 0.4F : column.boxes[index + 1].middle();
+  const float to = sums ? own.low.y - arrow_ * 0.4F : column.boxes[index + 1].middle();
   const Color32 ink = skin_.theme.text_dim;
   const float edge = column.mirrored ? column.left + column.width : column.left;
   paint_.line({column.line, from}, {column.lane, from}, ink, skin_.px(1));
   paint_.line({column.lane, from}, {column.lane, to}, ink, skin_.px(1));
-  if (pre) {
+  if (sums) {
     arrow({column.lane, to}, {column.line + (column.mirrored ? 1.0F : -1.0F) * skin_.px(6), to});
     plus({column.line, to});
   } else {

@@ -1,0 +1,40 @@
+// Asks for the study of a view once per run and question; the button asks again.
+#pragma once
+
+#include "base/numbers.h"
+#include "base/translation.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/mechanisms/view.h"
+#include "workspaces/workspace.h"
+
+namespace attnscope {
+
+// Draws “Recompute” at the end of the row. Returns the result to show, or null after a note that says why there is none.
+template <typename Question, typename Result>
+const Result* asked_result(WorkspaceContext& context, AskedOnce<Question, Result>& study, const char* working_note) {
+  const Skin& skin = context.skin;
+  const bool working = context.studying || context.study.has_value();
+  const std::uint64_t run = context.live ? context.live->run : 0;
+  if (study.result && run != 0 && study.run != run) study.result.reset();
+  const std::pair wanted{run, study.question};
+  bool asks = run != 0 && study.asked != wanted;
+  ImGui::BeginDisabled(working || run == 0);
+  asks |= ImGui::SmallButton(tr_label("Recompute"));
+  ImGui::EndDisabled();
+  help_tooltip(tr("Measures again with the current weights and those of every recorded step."), skin);
+  if (asks && !working) {
+    study.asked = wanted;
+    context.study = study.question;
+  }
+  if (study.result) {
+    ImGui::SameLine(0, skin.px(10));
+    dim_text(trf("step {}", grouped(study.step)), skin);
+  }
+  if (study.result && study.result->problem.empty()) return &*study.result;
+  draw_quiet_note(study.result ? tr_filled(study.result->problem).c_str() : working_note,
+                  ImGui::GetContentRegionAvail(), skin);
+  return nullptr;
+}
+
+}  // namespace attnscope
