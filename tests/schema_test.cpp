@@ -237,6 +237,26 @@ TEST_F(OutputSchema, OfEvaluations) {
   holds("evaluate", evaluate, shipped);
 }
 
+TEST_F(OutputSchema, OfMaskedTokens) {
+  Config masked = tiny_config();
+  masked.model.architecture = "masked-lm";
+  const std::string place = (folder / "masked").string();
+  make(masked, place);
+  std::istringstream lines("a [MASK] c\nk d\n");
+  std::streambuf* const terminal = std::cin.rdbuf(lines.rdbuf());
+  holds("fill", fill, FillOptions{.run = place, .json = true});
+  std::cin.rdbuf(terminal);
+  EvaluateOptions options;
+  options.run = place;
+  options.json = true;
+  holds("evaluate", evaluate, options);
+  AttendOptions inspecting;
+  inspecting.run = place;
+  inspecting.source = "a b c";
+  inspecting.source_b = "k d";
+  holds("attend", attend, inspecting);
+}
+
 TEST_F(OutputSchema, OfMeasurements) {
   holds("heads", heads, HeadsOptions{.run = run, .json = true});
   holds("heads", heads, HeadsOptions{.run = run, .recorded = true, .json = true});

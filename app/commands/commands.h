@@ -76,6 +76,14 @@ struct TranslateOptions {  // lines on stdin → lines on stdout; a language mod
 };
 int translate(const TranslateOptions& options);
 
+struct FillOptions {  // lines on stdin → candidates for every mask in them on stdout
+  std::string run;
+  std::int64_t top = 5;
+  bool json = false;                      // one JSON object per line
+  std::optional<std::int64_t> step = {};  // as in OpenRun
+};
+int fill(const FillOptions& options);
+
 struct EvaluateOptions {
   std::string run;
   std::string corpus;  // empty: the run's own
@@ -93,6 +101,7 @@ struct AttendOptions {
   std::string run;
   std::string capture;  // instead of run and source: prints everything that it contains
   std::string source;
+  std::string source_b = {};          // sentence B of a pair, for an encoder such as BERT
   std::optional<std::string> target;  // absent: the model's own translation
   std::string format = "json";        // or "csv": only the map of `part`, `layer` and `head`
   std::string part = "cross";

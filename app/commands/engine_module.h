@@ -15,8 +15,8 @@
 namespace attnscope {
 
 using ComputeOptions =
-    std::variant<TrainOptions, CompareOptions, TranslateOptions, EvaluateOptions, AttendOptions, ExplainOptions,
-                 EmbeddingsOptions, BenchOptions, CostOptions, HeadsOptions, TensorsOptions, LengthOptions, ExportOptions>;
+    std::variant<TrainOptions, CompareOptions, TranslateOptions, FillOptions, EvaluateOptions, AttendOptions,
+                 ExplainOptions, EmbeddingsOptions, BenchOptions, CostOptions, HeadsOptions, TensorsOptions, LengthOptions, ExportOptions>;
 
 struct ProcessorFacts {
   bool cuda_available = false;

@@ -409,7 +409,7 @@ void say_what_begins(const TrainedRun& run, const RunOpened& opened, const Ranks
   for (const std::string& warning : opened.warnings) say("{}", warning);
   tell("{}{} parameters, {} tokens in the vocabulary, {} training {} of {}, {}{}",
        *run.side == '\0' ? "" : fmt::format("{}: ", run.side), opened.num_parameters, opened.vocab_size,
-       opened.train_pairs, opened.config.model.is_language_model() ? "characters" : "pairs", run.engine->corpus()->name,
+       opened.train_pairs, opened.config.model.reads_text() ? "characters" : "pairs", run.engine->corpus()->name,
        run.engine->status().device, ranks == nullptr ? "" : fmt::format(", on each of {} ranks", ranks->size()));
   if (const std::string& from = opened.config.model.from; !from.empty())
     tell("initialized with the weights of {}", from);

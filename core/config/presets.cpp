@@ -48,6 +48,15 @@ constexpr Preset preset_table[] = {
      "model.positions=learned model.dropout=0.2 model.max_length=256 training.steps=5000 training.optimizer=adamw "
      "training.beta2=0.99 training.schedule=cosine training.learning_rate=0.001 training.min_learning_rate=0.0001 "
      "training.warmup_steps=100 training.label_smoothing=0 training.validation_interval=250"},
+    {"bert-mini",
+     "A masked language model (arXiv 1810.04805), small enough for a CPU: 4 encoder layers of width 128 that predict 15 "
+     "% of the tokens from both sides.",
+     "tokenizer.vocab_size=4000 model.architecture=masked-lm model.num_heads=4 "
+     "model.num_encoder_layers=4 model.d_ff=512 model.final_norm=false model.activation=gelu model.positions=learned "
+     "model.scaled_embeddings=false model.embedding_norm=true model.output_bias=true model.max_length=64 "
+     "training.steps=6000 training.batch_size=32 training.optimizer=adamw training.weight_decay=0.01 "
+     "training.beta2=0.999 training.schedule=cosine training.learning_rate=0.001 training.warmup_steps=600 "
+     "training.label_smoothing=0"},
     {"classifier",
      "A text classifier (corpus verdicts, or lines of text, tab, label): 2 encoder layers of width 64 with attention "
      "pooling.",

@@ -129,6 +129,14 @@ void check_classes(const ModelConfig& model, const Tokenizer& tokenizer) {
   throw RunError(fmt::format("model.num_classes is {}, but {} has {} labels", model.num_classes, labels_file, labels));
 }
 
+// Those that only the tokenizer's files name.
+void take_special_tokens(const Tokenizer& tokenizer, ModelConfig& model) {
+  model.unknown_id = tokenizer.special().unknown;
+  model.start_id = tokenizer.special().start;
+  model.end_id = tokenizer.special().end;
+  model.mask_id = tokenizer.special().mask;
+}
+
 // Other programs' files are never overwritten.
 void check_is_no_checkpoint(const std::filesystem::path& folder) {
   if (!is_checkpoint(folder)) return;
@@ -253,7 +261,7 @@ TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path) const {
   try {
     const CheckpointTensors tensors(folder);
     run.tokenizer.emplace(read_tokenizer(folder, run.config));
-    run.config.model.unknown_id = run.tokenizer->special().unknown;
+    take_special_tokens(*run.tokenizer, run.config.model);
     set_threads(run.config.training);
     run.watched = uninitialized_model(run.config, *run.tokenizer);
     load_checkpoint(tensors, plan.tensors, *run.watched->model);
@@ -328,11 +336,12 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   if (!same_corpus) add_if_any(run.warnings, left_out_text(*run.corpus));
   run.record = record_of(config.corpus, *run.corpus);
 
-  const bool labelled = config.model.is_classifier();
+  const bool labelled = config.model.is_classifier(), masked = config.model.is_masked_lm();
   // The token ids of a model initialized from another run differ from those that this corpus would give.
   const bool same_tokenizer = same_corpus && run_.config.tokenizer == run.config.tokenizer &&
                               run_.config.model.from == run.config.model.from &&
-                              run_.config.model.is_classifier() == labelled;
+                              run_.config.model.is_classifier() == labelled &&
+                              run_.config.model.is_masked_lm() == masked;
   if (same_tokenizer) {
     run.tokenizer = run_.tokenizer;
   } else if (origin.model) {
@@ -344,8 +353,13 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   } else {
     report(mark("Training the tokenizer"));
     run.tokenizer.emplace(
-        own_tokenizer(train_tokenizer(*run.corpus, config.tokenizer, labelled), *run.corpus, labelled));
+        own_tokenizer(train_tokenizer(*run.corpus, config.tokenizer, config.model), *run.corpus, labelled));
   }
+  run.config.model.mask_id = masked ? run.tokenizer->special().mask : -1;
+  if (masked && run.config.model.mask_id < 0)
+    throw TokenizerError("the tokenizer has no token that stands for a masked one: let attnscope train one");
+  if (masked && run.config.model.head != "tokens")
+    throw ConfigError(fmt::format("model.head is \"{}\", allowed for training: tokens", run.config.model.head));
   run.config.model.num_classes = static_cast<std::int64_t>(run.tokenizer.value().labels().size());
 
   if (same_tokenizer && run_.dataset && run_.config.model.max_length == config.model.max_length) {
@@ -379,7 +393,7 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
 
 bool TorchEngine::has_corpus_of(const Config& config) const {
   return run_.corpus && run_.config.corpus == config.corpus &&
-         run_.config.model.is_language_model() == config.model.is_language_model();
+         run_.config.model.reads_text() == config.model.reads_text();
 }
 
 std::shared_ptr<const Corpus> TorchEngine::corpus_for(const Config& config, const ProgressCallback& progress) const {
@@ -389,7 +403,7 @@ std::shared_ptr<const Corpus> TorchEngine::corpus_for(const Config& config, cons
   const auto report = [&](double fraction) {
     if (progress) progress({mark("Reading the corpus"), fraction});
   };
-  return std::make_shared<const Corpus>(load_corpus(config.corpus, report, config.model.is_language_model()));
+  return std::make_shared<const Corpus>(load_corpus(config.corpus, report, config.model.reads_text()));
 }
 
 // Nothing may throw after run_ has been replaced.
@@ -903,7 +917,7 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
 
     void operator()(const HeldOutStudy&) {
       const Corpus& corpus = engine.corpus_of_run();
-      if (engine.run_.config.model.is_language_model()) {
+      if (engine.run_.config.model.reads_text()) {
         answer = evaluate_text(*watched.model, *engine.run_.tokenizer, corpus.text.test, progress);
       } else {
         answer = evaluate_pairs(*watched.model, *engine.run_.tokenizer, corpus.test, 1, progress);

@@ -71,6 +71,27 @@ void draw_pictures(AttentionView& view, const ModelConfig& model, const Skin& sk
       view.picture = text.value;
 }
 
+constexpr std::array pair_filters = {
+    ChoiceText{PairFilter::all, mark("A+B"), mark("All queries and keys of both sentences.")},
+    ChoiceText{PairFilter::a_to_a, mark("A→A"), mark("Only the attention of sentence A to itself.")},
+    ChoiceText{PairFilter::a_to_b, mark("A→B"), mark("Only the attention of sentence A to sentence B.")},
+    ChoiceText{PairFilter::b_to_a, mark("B→A"), mark("Only the attention of sentence B to sentence A.")},
+    ChoiceText{PairFilter::b_to_b, mark("B→B"), mark("Only the attention of sentence B to itself.")},
+};
+
+void draw_pair_filter(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
+  if (second_sentence(snapshot) < 0 || view.part != AttentionPart::encoder) {
+    view.pair = PairFilter::all;
+    return;
+  }
+  float width = 0;
+  for (const auto& text : pair_filters) width += button_width(tr(text.title)) + skin.px(4);
+  next_in_row(width, skin.px(12));
+  for (const auto& text : pair_filters)
+    if (draw_choice(tr_label(text.title), view.pair == text.value, tr(text.help), skin)) view.pair = text.value;
+  end_choices();
+}
+
 void draw_mix(const MixText& text, const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
   const char* why_not = refusal(text.mix, view.choice(), snapshot);
   ImGui::BeginDisabled(why_not != nullptr);
@@ -251,6 +272,7 @@ void draw_head_controls(const Shown& shown, AttentionView& view, const Skin& ski
          "Along the right edge: each query's entropy, −Σ w ln w; short bars mean one key, long bars all keys."),
       skin);
   draw_mixes(*shown.snapshot, view, skin);
+  draw_pair_filter(*shown.snapshot, view, skin);
 }
 
 std::string map_name(const HeadMap& map, const ModelConfig& model) {

@@ -20,7 +20,7 @@ void move_in_list(AttentionView& view, int by) {
 }  // namespace
 
 HeadChoice AttentionView::choice() const {
-  HeadChoice choice{{place()}, mix, words};
+  HeadChoice choice{{place()}, mix, words, pair};
   choice.heads.insert(choice.heads.end(), together.begin(), together.end());
   return choice;
 }
