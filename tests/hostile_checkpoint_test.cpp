@@ -288,7 +288,7 @@ std::vector<Case> peculiar(const std::string& family) {
     spoil("/model/byte_fallback", true, "\"model.byte_fallback\" is true");
     spoil("/model/vocab", Json::object(), "tokenizer.json: there is no vocabulary");
     spoil("/model/vocab/7", "a", "\"model.vocab\" is \"a\"");
-    spoil("/model/vocab/8", {"<s>", -1}, "\"model.vocab\" is");
+    spoil("/model/vocab/8", {"<unk>", -1}, "\"model.vocab\" is");
     spoil("/added_tokens/0", "<s>", "\"added_tokens\" is \"<s>\"");
     spoil("/added_tokens/0/id", 100000, "has the id 100000");
     return cases;

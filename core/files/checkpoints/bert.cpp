@@ -109,7 +109,7 @@ Config encoder_config(const CheckpointFields& fields, const EncoderFamily& famil
   if (model.d_embedding == model.d_model) model.d_embedding = 0;
   model.num_heads = fields.whole(family.fields.heads);
   model.num_encoder_layers = fields.whole(family.fields.layers);
-  model.layer_groups = albert ? fields.whole("num_hidden_groups", 1) : 0;
+  model.layer_groups = albert ? fields.whole("num_hidden_groups") : 0;
   model.d_ff = fields.whole(family.fields.inner_width);
   model.norm = "post";
   model.final_norm = false;
@@ -123,8 +123,9 @@ Config encoder_config(const CheckpointFields& fields, const EncoderFamily& famil
   model.tied_embeddings = model.head != "tokens" || fields.truth("tie_word_embeddings", true);
   model.output_bias = model.head == "tokens";
   model.padding_id = fields.token("pad_token_id", is_roberta(family) ? 1 : 0);
-  // RoBERTa counts positions from the padding token's id + 1.
-  model.max_length = fields.whole("max_position_embeddings") - (is_roberta(family) ? model.padding_id + 1 : 0);
+  // RoBERTa counts positions from the padding token's id + 1. An id beyond the vocabulary is refused later.
+  const bool shifted = is_roberta(family) && model.padding_id < config.tokenizer.vocab_size;
+  model.max_length = fields.whole("max_position_embeddings") - (shifted ? model.padding_id + 1 : 0);
   model.start_id = model.end_id = -1;  // only the tokenizer's files name them
   return config;
 }
