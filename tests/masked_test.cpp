@@ -11,6 +11,7 @@
 #include "inspect/probe/inspect_model.h"
 #include "inspect/probe/tensors.h"
 #include "messages/metrics.h"
+#include "model/activations.h"
 #include "run_fixture.h"
 #include "training/text_batches.h"
 #include "training/validation.h"
@@ -197,6 +198,7 @@ TEST(EncoderHead, ABareModelHasOnlyItsAttention) {
   EXPECT_TRUE(snapshot.is_whole());
   EXPECT_FALSE(snapshot.encoder.empty());
   EXPECT_TRUE(snapshot.decoding.empty() && snapshot.replaced.empty());
+  EXPECT_EQ(overflowing(engine.model()), "") << "commands check the activations of every model";
 }
 
 // ---- trained here
