@@ -294,6 +294,15 @@ void add_translate(CLI::App& app, Run& run, TranslateOptions& o, const char* nam
   add_average(sub, o.average);
 }
 
+void add_fill(CLI::App& app, Run& run, FillOptions& o) {
+  CLI::App* sub = add_command(app, run, o, compute<FillOptions>, "fill",
+                              "Fill in the masks in the lines of stdin with a masked language model such as BERT");
+  add_run(sub, o.run);
+  add_step(sub, o.step);
+  add_option(sub, "--top", "K", o.top, "Number of candidates for each mask")->check(CLI::Range(1, 1000));
+  sub->add_flag("--json", o.json, "Print one JSON object per line, with positions and pseudo-log-likelihood");
+}
+
 void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
   CLI::App* sub = add_command(app, run, o, compute<EvaluateOptions>, "evaluate",
                               "Loss, perplexity, BLEU and exact match on pairs; bits per character on text");
@@ -317,6 +326,7 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   CLI::Option* source = add_option(sub, "--source", "TEXT", o.source, "The sentence, or a language model's prompt");
   add_step(sub, o.step);
   add_capture(sub, run, of_run, source, o.capture, [&o] { return o.capture.empty() ? compute(o) : attend_capture(o); });
+  add_option(sub, "--source-b", "TEXT", o.source_b, "Sentence B of a pair, for an encoder such as BERT")->needs(source);
   add_option(sub, "--target", "TEXT", o.target, "Target text to use instead of the model's own output");
   sub->add_option("--format", o.format, "json: everything; csv: one attention map, or all of a capture")
       ->check(CLI::IsMember({"json", "csv"}));
@@ -345,8 +355,9 @@ const CLI::Validator page_name(
     "", "page");
 
 void add_page(CLI::App& app, Run& run, PageOptions& o) {
-  CLI::App* sub = add_command(app, run, o, compute<PageOptions>, "page",
-                              "Write an interactive page: one HTML file with the attention of sentences, for any browser");
+  CLI::App* sub =
+      add_command(app, run, o, compute<PageOptions>, "page",
+                  "Write an interactive page: one HTML file with the attention of sentences, for any browser");
   CLI::Option* of_run = add_run(sub, o.run);
   add_step(sub, o.step);
   add_capture(sub, run, of_run, nullptr, o.capture, [&o] { return o.capture.empty() ? compute(o) : page_capture(o); });
@@ -679,6 +690,7 @@ struct AllOptions {
   RunsOptions runs;
   CompareOptions compare;
   TranslateOptions translate;
+  FillOptions fill;
   EvaluateOptions evaluate;
   AttendOptions attend;
   PageOptions page;
@@ -708,6 +720,7 @@ void add_commands(CLI::App& app, Run& run, AllOptions& o) {
   add_translate(app, run, o.translate, "translate", "Translate the lines of stdin to stdout");
   add_translate(app, run, o.translate, "generate",
                 "Continue the lines of stdin with a language model, and print them on stdout");
+  add_fill(app, run, o.fill);
   add_evaluate(app, run, o.evaluate);
   add_attend(app, run, o.attend, o.attend_json);
   add_page(app, run, o.page);

@@ -1,9 +1,9 @@
 // The loss without each head, against the same models evaluated with the head ablated.
 #include <gmock/gmock.h>
 
+#include "engine/torch_engine.h"
 #include "inspect/evaluation/head_importance.h"
 #include "model/inspection.h"
-#include "engine/torch_engine.h"
 #include "run_fixture.h"
 #include "training/validation.h"
 
@@ -28,7 +28,7 @@ TEST(HeadImportance, IsTheLossWithTheHeadSwitchedOff) {
   engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});  // the watched model has the weights
   const HeadsResult result = inspection_of(engine);
   EXPECT_THAT(result.heads, SizeIs(6));  // three attentions of one layer, two heads each
-  EXPECT_NEAR(result.nll, validate(engine.model(), *engine.dataset(), 8, {}), 1e-5);
+  EXPECT_NEAR(result.nll, validate(engine.model(), *engine.dataset(), 8, {}).per_token(), 1e-5);
   // All heads off is all there is to lose, in whatever order.
   ASSERT_THAT(result.pruning, SizeIs(7));
   EXPECT_EQ(result.pruning.front().nll, result.nll);
@@ -117,7 +117,7 @@ TEST(HeadImportance, OfALanguageModelAndOfNoHeads) {
   engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});
   const HeadsResult result = inspection_of(engine);
   EXPECT_THAT(result.heads, SizeIs(2));
-  EXPECT_NEAR(result.nll, validate(engine.model(), *engine.dataset(), 8, {}), 1e-5);
+  EXPECT_NEAR(result.nll, validate(engine.model(), *engine.dataset(), 8, {}).per_token(), 1e-5);
 
   config.model.architecture = "recurrent";
   engine.reset(config, {});

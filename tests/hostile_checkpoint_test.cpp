@@ -72,7 +72,7 @@ void add_fields(const Family& family, std::vector<Case>& cases) {
   add(with_text("config.json", "[1]", "config.json: not a JSON object"));
   add(with_text("config.json", "{\"model_type\": ", "config.json"));
   add(with_text("config.json", std::string(100000, '['), "config.json"));
-  add(with_field("model_type", "bert", "\"model_type\" is \"bert\", supported: marian"));
+  add(with_field("model_type", "whisper", "\"model_type\" is \"whisper\", supported: marian"));
   add(with_field("model_type", Json::array(), "\"model_type\" is [], not a text"));
   add({"no model_type", [](CheckpointCopy& copy) { copy.drop("model_type"); }, "there is no \"model_type\""});
   for (const char* field : {family.width, family.layers, family.heads, "vocab_size"}) {
@@ -99,7 +99,8 @@ void add_fields(const Family& family, std::vector<Case>& cases) {
        },
        "token 99999 lies outside the vocabulary"});
   add(with_text("generation_config.json", "{", "generation_config.json"));
-  add(with_text("generation_config.json", R"({"eos_token_id": []})", "\"eos_token_id\" is []"));
+  if (family.end == std::string("eos_token_id"))
+    add(with_text("generation_config.json", R"({"eos_token_id": []})", "\"eos_token_id\" is []"));
   if (family.name == std::string("marian"))
     add(with_text("generation_config.json", R"({"bad_words_ids": 7})", "\"bad_words_ids\" is 7"));
 }
@@ -212,9 +213,9 @@ void add_tokenizer(const Family& family, std::vector<Case>& cases) {
   for (const std::string name : family.tokenizer) {
     // A Llama without either is one that lacks SentencePiece's.
     cases.push_back({"no " + name, [=](CheckpointCopy& copy) { copy.remove(name); },
-                     name == "tokenizer.json" ? "tokenizer.model" : name});
+                     name == "tokenizer.json" && family.name == std::string("smollm") ? "tokenizer.model" : name});
     cases.push_back(with_text(name, std::string("\x0a\xff\xff\xff\xff\x0f", 6), ""));
-    if (name == "merges.txt") continue;  // which may end anywhere
+    if (name == "merges.txt" || name == "vocab.txt") continue;  // which may end anywhere
     cases.push_back({name + " cut short", [=](CheckpointCopy& copy) { copy.shorten(name, 5); }, ""});
     cases.push_back(with_text(name, "", ""));
   }
@@ -251,6 +252,48 @@ std::vector<Case> peculiar(const std::string& family) {
             with_text("merges.txt", "x y z\n", "merges.txt, line 1: \"x y z\" gives no token"),
             with_text("vocab.json", R"({"a": 0})", "vocab.json: there is no"),
             with_text("tokenizer_config.json", R"({"add_prefix_space": "no"})", "\"add_prefix_space\" is \"no\"")};
+  }
+  if (family == "bert" || family == "electra") {
+    return {with_field("position_embedding_type", "relative_key", "\"position_embedding_type\" is \"relative_key\""),
+            with_field("is_decoder", true, "\"is_decoder\" is true, supported: false"),
+            with_field("hidden_act", "tanh", "\"hidden_act\" is \"tanh\", supported: gelu"),
+            with_field("architectures", "BertModel", "\"architectures\" is \"BertModel\", not a list of texts"),
+            with_field("architectures", {3}, "\"architectures\" is [3], not a list of texts"),
+            with_field("type_vocab_size", 3, "token_type_embeddings.weight has shape"),
+            with_field("max_position_embeddings", 100, "position_embeddings.weight has shape"),
+            with_field("intermediate_size", nullptr, "there is no \"intermediate_size\""),
+            with_field("layer_norm_eps", "small", "\"layer_norm_eps\" is \"small\", not a number"),
+            with_text("vocab.txt", "[CLS]\n[UNK]\n", "there is no \"[SEP]\""),
+            with_text("vocab.txt", std::string(100000, '\n'), "allowed: 0 to"),
+            with_text("tokenizer_config.json", R"({"do_lower_case": "yes"})", "\"do_lower_case\" is \"yes\""),
+            with_text("tokenizer_config.json", R"({"mask_token": 5})", "\"mask_token\" is 5, expected a string")};
+  }
+  if (family == "albert" || family == "xlm-roberta") {
+    std::vector<Case> cases = {with_field("hidden_act", "tanh", "\"hidden_act\" is \"tanh\""),
+                               with_field("max_position_embeddings", 100, "position_embeddings.weight has shape")};
+    const auto spoil = [&](const char* part, const Json& value, std::string says) {
+      cases.push_back({std::string("tokenizer.json ") + part,
+                       [=](CheckpointCopy& copy) {
+                         Json file = copy.json("tokenizer.json");
+                         file[Json::json_pointer(part)] = value;
+                         copy.write("tokenizer.json", file.dump());
+                       },
+                       std::move(says)});
+    };
+    spoil("/pre_tokenizer", {{"type", "Whitespace"}}, "tokenizer.json: \"pre_tokenizer\" is");
+    spoil("/normalizer", {{"type", "NFKC"}}, "tokenizer.json: \"normalizer\" is");
+    spoil("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "AAAA"}},
+          "precompiled_charsmap is damaged");
+    spoil("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "?"}},
+          "precompiled_charsmap is not base64");
+    spoil("/model/type", "BPE", "tokenizer.json: \"model.type\" is \"BPE\"");
+    spoil("/model/byte_fallback", true, "\"model.byte_fallback\" is true");
+    spoil("/model/vocab", Json::object(), "tokenizer.json: there is no vocabulary");
+    spoil("/model/vocab/7", "a", "\"model.vocab\" is \"a\"");
+    spoil("/model/vocab/8", {"<unk>", -1}, "\"model.vocab\" is");
+    spoil("/added_tokens/0", "<s>", "\"added_tokens\" is \"<s>\"");
+    spoil("/added_tokens/0/id", 100000, "has the id 100000");
+    return cases;
   }
   std::vector<Case> cases = {
       with_field("rope_scaling", {{"rope_type", "llama3"}, {"factor", 8}}, "\"rope_scaling\" is"),
@@ -356,8 +399,44 @@ INSTANTIATE_TEST_SUITE_P(Families, HostileCheckpoint,
                                                 "eos_token_id",
                                                 "model.embed_tokens.weight",
                                                 "model.layers.0.mlp.down_proj.weight",
+                                                {"tokenizer.json"}},
+                                         Family{"bert",
+                                                "hidden_size",
+                                                "num_hidden_layers",
+                                                "num_attention_heads",
+                                                "pad_token_id",
+                                                "bert.embeddings.word_embeddings.weight",
+                                                "bert.encoder.layer.1.output.dense.weight",
+                                                {"vocab.txt"}},
+                                         Family{"electra",
+                                                "hidden_size",
+                                                "num_hidden_layers",
+                                                "num_attention_heads",
+                                                "pad_token_id",
+                                                "electra.embeddings.word_embeddings.weight",
+                                                "electra.embeddings_project.weight",
+                                                {"vocab.txt"}},
+                                         Family{"xlm-roberta",
+                                                "hidden_size",
+                                                "num_hidden_layers",
+                                                "num_attention_heads",
+                                                "pad_token_id",
+                                                "roberta.embeddings.word_embeddings.weight",
+                                                "roberta.encoder.layer.0.intermediate.dense.weight",
+                                                {"tokenizer.json"}},
+                                         Family{"albert",
+                                                "hidden_size",
+                                                "num_hidden_groups",
+                                                "num_attention_heads",
+                                                "pad_token_id",
+                                                "albert.embeddings.word_embeddings.weight",
+                                                "albert.encoder.embedding_hidden_mapping_in.weight",
                                                 {"tokenizer.json"}}),
-                         [](const auto& one) { return std::string(one.param.name); });
+                         [](const auto& one) {
+                           std::string name = one.param.name;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace attnscope

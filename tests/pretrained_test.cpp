@@ -44,12 +44,16 @@ class Checked {
 
   void check_tokenizer() {
     for (const Json& entry : expected_.value("tokenizer_only", Json::array()))
-      EXPECT_EQ(read(entry.at("text")), entry.at("ids").get<std::vector<int>>()) << entry.at("text");
+      EXPECT_EQ(read(text_of(entry)), entry.at("ids").get<std::vector<int>>()) << entry.at("text");
   }
 
   void check_inputs() {
     for (const Json& entry : expected_.at("inputs")) {
       SCOPED_TRACE(entry.at("name").get<std::string>());
+      if (model().config().is_masked_lm()) {
+        check_encoder(entry);
+        continue;
+      }
       check_tokens(entry);
       check_logits(entry);
       check_greedy(entry);
@@ -71,6 +75,11 @@ class Checked {
     if (!language_model()) read.push_back({special.end, tokenizer().token(special.end)});
     return read;
   }
+  // A pair is one text.
+  std::string text_of(const Json& entry) {
+    return entry.contains("text_b") ? tokenizer().pair(entry.at("text"), entry.at("text_b"))
+                                    : entry.at("text").get<std::string>();
+  }
   std::vector<int> read(const std::string& text) { return ids_of(tokens(text)); }
 
   void check_tokens(const Json& entry) {
@@ -83,6 +92,34 @@ class Checked {
     if (!language_model()) return;
     EXPECT_EQ(prompt_ids(tokenizer(), entry.at("text").get<std::string>()),
               entry.at("run_ids").get<std::vector<int>>());
+  }
+
+  // An encoder: states, attention, and what its head says.
+  void check_encoder(const Json& entry) {
+    const std::vector<int> ids = entry.at("ids");
+    ASSERT_EQ(read(text_of(entry)), ids);
+    Inspection record;
+    const Memory memory = model().encode(tensor(ids), {}, &record);
+    const torch::Tensor states = memory.states[0].to(torch::kFloat64);
+    const double tolerance = tolerance_of(expected_, "states", 1e-4), sums = tolerance_of(expected_, "sums", 2e-3);
+    const Json& hidden = entry.at("last_hidden");
+    for (const auto& [name, row] : {std::pair("first", 0), std::pair("last", -1)})
+      for (std::size_t i = 0; i < hidden.at(name).size(); ++i)
+        near(states[row][static_cast<std::int64_t>(i)].item<double>(), hidden.at(name)[i], tolerance, name);
+    near(states.sum().item<double>(), hidden.at("sum"), sums, "sum of the states");
+    check_weights(entry, record);
+    if (entry.contains("replaced_logits")) {
+      const std::vector<float> replaced = entry.at("replaced_logits");
+      EXPECT_LT((model().replaced(memory)[0] - torch::tensor(replaced)).abs().max().item<double>(), 1e-4);
+    }
+    if (!entry.contains("logits")) return;
+    const torch::Tensor all = model().logits(model().decode({}, memory)[0]).to(torch::kFloat64);
+    near(all.sum().item<double>(), entry.at("logits").at("sum"), sums, "sum");
+    near(all.square().sum().item<double>(), entry.at("logits").at("sum_of_squares"), sums, "sum of squares");
+    const torch::Tensor places = ((torch::arange(all.size(0)).remainder(7) - 3).to(torch::kFloat64) / 3).unsqueeze(1);
+    near((all * places).sum().item<double>(), entry.at("logits").at("places"), sums, "places");
+    for (std::size_t i = 0; i < entry.at("mask_positions").size(); ++i)
+      compare(all[entry.at("mask_positions")[i].get<int>()], entry.at("mask_logits")[i]);
   }
 
   void near(double got, double want, double tolerance, const char* what) {
@@ -150,6 +187,10 @@ class Checked {
     const std::vector<int> source = entry.at("ids");
     const Memory memory = language_model() ? Memory() : model().encode(tensor(source), {}, &record);
     model().decode(tensor(inputs), memory, nullptr, &record);
+    check_weights(entry, record);
+  }
+
+  static void check_weights(const Json& entry, const Inspection& record) {
     for (const Json& want : entry.at("attention")) {
       const std::string kind = want.at("kind");
       const AttentionWeights& part = kind == "encoder" ? record.encoder
@@ -186,7 +227,9 @@ TEST_P(Pretrained, SaysWhatTheIndependentImplementationSays) {
   check_folder(random_checkpoint(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, Pretrained, testing::Values("marian", "llama", "gpt2", "t5", "t5-v1_1", "smollm", "qwen2", "llama3"));
+INSTANTIATE_TEST_SUITE_P(Families, Pretrained,
+                         testing::Values("marian", "llama", "gpt2", "t5", "t5-v1_1", "smollm", "qwen2", "llama3",
+                                         "bert", "roberta", "xlm-roberta", "distilbert", "albert", "electra"));
 
 // Those that somebody has, in addition: a folder with an expected.json each.
 std::vector<std::string> named_folders() {
@@ -233,8 +276,9 @@ TEST_F(BrokenFolder, IsRightBeforeItIsBroken) {
 }
 
 TEST_F(BrokenFolder, NamesAnotherFamily) {
-  set("model_type", "bert");
-  EXPECT_THAT(complaint(), AllOf(HasSubstr("model_type"), HasSubstr("bert"), HasSubstr("marian"), HasSubstr("llama")));
+  set("model_type", "whisper");
+  EXPECT_THAT(complaint(),
+              AllOf(HasSubstr("model_type"), HasSubstr("whisper"), HasSubstr("marian"), HasSubstr("llama")));
   set("model_type", 3);
   EXPECT_THAT(complaint(), HasSubstr("\"model_type\" is 3, not a text"));
 }

@@ -218,12 +218,61 @@ Weights t5(const std::string& checkpoint, const Json& config) {
   return w;
 }
 
+// BERT and its relatives: names, in the order bert, distilbert, albert, of the parts of a layer.
+Weights encoder(const std::string& checkpoint, const Json& config) {
+  const std::string type = config.at("model_type");
+  const bool distilled = type == "distilbert", albert = type == "albert", roberta = type.ends_with("roberta");
+  const bool electra = type == "electra";
+  const auto name_of = [&](const char* bert, const char* distilbert, const char* of_albert) {
+    return distilled ? distilbert : albert ? of_albert : bert;
+  };
+  const std::int64_t d = config.at(distilled ? "dim" : "hidden_size"), v = config.at("vocab_size");
+  const std::int64_t ff = config.at(distilled ? "hidden_dim" : "intermediate_size");
+  const std::int64_t e = config.value("embedding_size", d);
+  const std::string prefix = roberta ? "roberta." : type + ".";
+  Weights w(checkpoint, Dtype::F32);
+  w.random(prefix + "embeddings.word_embeddings.weight", {v, e}, 0.5);
+  w.random(prefix + "embeddings.position_embeddings.weight", {config.at("max_position_embeddings"), e}, 0.3);
+  if (!distilled) w.random(prefix + "embeddings.token_type_embeddings.weight", {config.at("type_vocab_size"), e}, 0.5);
+  w.norm(prefix + "embeddings.LayerNorm", e, true);
+  w.add(prefix + "embeddings.position_ids", {1, 4}, [](std::int64_t at) { return at; });  // a buffer, which is ignored
+  if (e != d) w.linear(prefix + (albert ? "encoder.embedding_hidden_mapping_in" : "embeddings_project"), d, e, true);
+  const int layers = config.at(distilled ? "n_layers" : albert ? "num_hidden_groups" : "num_hidden_layers");
+  for (int i = 0; i < layers; ++i) {
+    const std::string number = std::to_string(i);
+    const std::string name = prefix + (distilled ? "transformer.layer." + number + "."
+                                       : albert  ? "encoder.albert_layer_groups." + number + ".albert_layers.0."
+                                                 : "encoder.layer." + number + ".");
+    w.linear(name + name_of("attention.self.query", "attention.q_lin", "attention.query"), d, d, true);
+    w.linear(name + name_of("attention.self.key", "attention.k_lin", "attention.key"), d, d, true);
+    w.linear(name + name_of("attention.self.value", "attention.v_lin", "attention.value"), d, d, true);
+    w.linear(name + name_of("attention.output.dense", "attention.out_lin", "attention.dense"), d, d, true);
+    w.norm(name + name_of("attention.output.LayerNorm", "sa_layer_norm", "attention.LayerNorm"), d, true);
+    w.linear(name + name_of("intermediate.dense", "ffn.lin1", "ffn"), ff, d, true);
+    w.linear(name + name_of("output.dense", "ffn.lin2", "ffn_output"), d, ff, true);
+    w.norm(name + name_of("output.LayerNorm", "output_layer_norm", "full_layer_layer_norm"), d, true);
+  }
+  if (electra) {
+    w.linear("discriminator_predictions.dense", d, d, true);
+    w.linear("discriminator_predictions.dense_prediction", 1, d, true);
+    return w;
+  }
+  const std::string head = roberta ? "lm_head." : name_of("cls.predictions.transform.", "vocab_", "predictions.");
+  w.linear(head + (distilled ? "transform" : "dense"), e, d, true);
+  w.norm(head + (roberta ? "layer_norm" : distilled ? "layer_norm" : "LayerNorm"), e, true);
+  w.random(roberta ? "lm_head.bias" : name_of("cls.predictions.bias", "vocab_projector.bias", "predictions.bias"), {v},
+           0.3);
+  return w;
+}
+
 Weights weights_of(const std::string& checkpoint, const Json& config) {
   const std::string family = config.at("model_type");
   if (family == "marian") return marian(checkpoint, config);
   if (family == "llama" || family == "qwen2") return llama(checkpoint, config);
   if (family == "gpt2") return gpt2(checkpoint, config);
   if (family == "t5") return t5(checkpoint, config);
+  if (family.ends_with("bert") || family.ends_with("roberta") || family == "electra")
+    return encoder(checkpoint, config);
   throw std::invalid_argument("no random checkpoint of the family " + family);
 }
 

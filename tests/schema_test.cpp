@@ -12,8 +12,8 @@
 
 #include "commands/commands.h"
 #include "commands/paths.h"
-#include "messages/engine.h"
 #include "engine/torch_engine.h"
+#include "messages/engine.h"
 #include "run_fixture.h"
 
 namespace attnscope {
@@ -183,8 +183,13 @@ TEST_F(OutputSchema, OfSweepsAndInductionHeads) {
   options.train.corpus = "repeats";
   options.train.out = (folder / "swept").string();
   options.train.threads = 1;
-  options.train.set = {"training.steps=2", "training.validation_interval=2", "model.architecture=decoder-only",
-                       "tokenizer.type=word", "model.d_ff=0", "model.max_length=16", "model.d_model=8,16,24"};
+  options.train.set = {"training.steps=2",
+                       "training.validation_interval=2",
+                       "model.architecture=decoder-only",
+                       "tokenizer.type=word",
+                       "model.d_ff=0",
+                       "model.max_length=16",
+                       "model.d_model=8,16,24"};
   options.json = true;
   holds("runs", sweep, options);
   holds("runs", sweep, options);  // again, with nothing left to train
@@ -249,6 +254,26 @@ TEST_F(OutputSchema, OfEvaluations) {
   shipped.limit = 4;
   shipped.json = true;
   holds("evaluate", evaluate, shipped);
+}
+
+TEST_F(OutputSchema, OfMaskedTokens) {
+  Config masked = tiny_config();
+  masked.model.architecture = "masked-lm";
+  const std::string place = (folder / "masked").string();
+  make(masked, place);
+  std::istringstream lines("a [MASK] c\nk d\n");
+  std::streambuf* const terminal = std::cin.rdbuf(lines.rdbuf());
+  holds("fill", fill, FillOptions{.run = place, .json = true});
+  std::cin.rdbuf(terminal);
+  EvaluateOptions options;
+  options.run = place;
+  options.json = true;
+  holds("evaluate", evaluate, options);
+  AttendOptions inspecting;
+  inspecting.run = place;
+  inspecting.source = "a b c";
+  inspecting.source_b = "k d";
+  holds("attend", attend, inspecting);
 }
 
 TEST_F(OutputSchema, OfMeasurements) {

@@ -170,6 +170,21 @@ std::shared_ptr<Snapshot> snapshot_of_model(const ModelConfig& model, std::uint6
     snapshot->forced = 2;
     snapshot->output_text = " out3 out4\n";
     snapshot->stopped_at_limit = true;
+  } else if (model.is_masked_lm()) {
+    snapshot->decoder.clear();
+    snapshot->cross.clear();
+    snapshot->target_out.clear();
+    snapshot->target_in.clear();
+    snapshot->decoding.resize(model.fills_masks() ? snapshot->source.size() : 0);
+    for (std::size_t i = 0; i < snapshot->decoding.size(); ++i) {
+      DecodingStep& step = snapshot->decoding[i];
+      step.reference = GoldStep{snapshot->source[i], 0.25F, 2, step.candidates.front().token};
+      snapshot->gold.push_back(*step.reference);
+      snapshot->target_in.push_back(snapshot->source[i]);
+      snapshot->target_out.push_back(step.candidates.front().token);
+    }
+    if (model.fills_masks()) snapshot->masked_log_probs.assign(snapshot->source.size(), -1.5F);
+    if (model.head == "replaced") snapshot->replaced.assign(snapshot->source.size(), 0.5F);
   } else if (model.is_classifier()) {
     snapshot->decoder.clear();
     if (model.is_recurrent()) snapshot->encoder.clear();
@@ -196,6 +211,13 @@ std::vector<ModelConfig> fixture_models() {
     ModelConfig& model = models.emplace_back();
     model.architecture = "recurrent";
     model.attention = attention;
+  }
+  for (const char* head : {"tokens", "replaced", "none"}) {
+    ModelConfig& model = models.emplace_back();
+    model.architecture = "masked-lm";
+    model.head = head;
+    model.embedding_norm = true;
+    model.mask_id = 4;
   }
   for (const char* reader : {"transformer", "recurrent"}) {
     ModelConfig& model = models.emplace_back();

@@ -1,10 +1,10 @@
 // One update after another: what the losses depend on, and what they do not.
 #include <sched.h>
 
-#include <cstdlib>
 #include <ATen/record_function.h>
 #include <gmock/gmock.h>
 #include <torch/torch.h>
+#include <cstdlib>
 
 #include <algorithm>
 #include <cmath>
@@ -13,14 +13,14 @@
 #include <set>
 #include <vector>
 
-#include "engine/device.h"
 #include "config/schedule.h"
+#include "engine/device.h"
+#include "engine/torch_engine.h"
 #include "inspect/evaluation/evaluation.h"
 #include "losses.h"
 #include "model/kernels/backend.h"
 #include "model/kernels/precision.h"
 #include "model/kernels/thread_pool.h"
-#include "engine/torch_engine.h"
 #include "run_fixture.h"
 #include "training/teacher_forcing.h"
 #include "training/trainer.h"
@@ -293,7 +293,8 @@ TEST(Training, ValidationIsSpreadOverAllPairs) {
   for (const EncodedPair& pair : dataset->train) once.insert(once.end(), 32, pair);
   for (const EncodedPair& pair : once) dataset->validation.insert(dataset->validation.end(), 2, pair);
   model->freeze();
-  EXPECT_NEAR(validate(*model, *dataset, 8, {}), negative_log_likelihood(*model, once, 64, {}).per_token(), 1e-6);
+  EXPECT_NEAR(validate(*model, *dataset, 8, {}).per_token(), negative_log_likelihood(*model, once, 64, {}).per_token(),
+              1e-6);
 }
 
 TEST(Training, TheSameSeedGivesTheSameLosses) {

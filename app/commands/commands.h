@@ -78,13 +78,21 @@ struct TranslateOptions {  // lines on stdin → lines on stdout; a language mod
   bool sample = false;          // instead of searching
   std::int64_t samples = 1;     // number of samples per line, printed in sequence
   SamplingOptions sampling;
-  bool json = false;         // one JSON object per line, with every hypothesis
-  bool attention = false;    // include attention in the JSON
-  bool tree = false;         // include the beam's search tree in the JSON
-  std::int64_t average = 1;  // translate with the mean of this many checkpoints; 1: model.safetensors
+  bool json = false;                      // one JSON object per line, with every hypothesis
+  bool attention = false;                 // include attention in the JSON
+  bool tree = false;                      // include the beam's search tree in the JSON
+  std::int64_t average = 1;               // translate with the mean of this many checkpoints; 1: model.safetensors
   std::optional<std::int64_t> step = {};  // as in OpenRun
 };
 int translate(const TranslateOptions& options);
+
+struct FillOptions {  // lines on stdin → candidates for every mask in them on stdout
+  std::string run;
+  std::int64_t top = 5;
+  bool json = false;                      // one JSON object per line
+  std::optional<std::int64_t> step = {};  // as in OpenRun
+};
+int fill(const FillOptions& options);
 
 struct EvaluateOptions {
   std::string run;
@@ -103,12 +111,13 @@ struct AttendOptions {
   std::string run;
   std::string capture;  // instead of run and source: prints everything that it contains
   std::string source;
+  std::string source_b = {};          // sentence B of a pair, for an encoder such as BERT
   std::optional<std::string> target;  // absent: the model's own translation
   std::string format = "json";        // or "csv": only the map of `part`, `layer` and `head`
   std::string part = "cross";
-  int layer = 1;                    // from 1
-  int head = 1;                     // from 1
-  InterventionsText interventions;  // interventions on the model during the inspection
+  int layer = 1;                          // from 1
+  int head = 1;                           // from 1
+  InterventionsText interventions;        // interventions on the model during the inspection
   std::optional<std::int64_t> step = {};  // as in OpenRun
 };
 int attend(const AttendOptions& options);  // on stdout
@@ -176,12 +185,12 @@ struct ScreenshotOptions {
   std::string theme = "dark";
   std::string density = "everything";
   bool presentation = false;
-  std::string side = "difference";  // of a comparison: "a", "b" or "difference"
-  std::string lesson;               // a lesson to start, with its own sentence; empty: none
-  int part = 1;                     // part of the lesson; the earlier steps are performed automatically
-  std::string language;             // of window and lessons: "en" or "fr"; empty: the system's
-  bool svg = false;                 // regardless of the ending of `out`
-  std::string out;                  // a PNG; an SVG if it ends with .svg, a handout if with .html
+  std::string side = "difference";        // of a comparison: "a", "b" or "difference"
+  std::string lesson;                     // a lesson to start, with its own sentence; empty: none
+  int part = 1;                           // part of the lesson; the earlier steps are performed automatically
+  std::string language;                   // of window and lessons: "en" or "fr"; empty: the system's
+  bool svg = false;                       // regardless of the ending of `out`
+  std::string out;                        // a PNG; an SVG if it ends with .svg, a handout if with .html
   std::optional<std::int64_t> step = {};  // as in OpenRun
 };
 int screenshot(const ScreenshotOptions& options);  // only in builds with the window
@@ -231,7 +240,7 @@ int cost(const CostOptions& options);  // on stdout
 struct HeadsOptions {
   std::string run = {};
   std::string capture = {};  // instead of run: only what attention alone tells
-  bool recorded = false;  // at every recorded step instead
+  bool recorded = false;     // at every recorded step instead
   bool json = false;
   std::optional<std::int64_t> step = {};  // as in OpenRun
 };
@@ -259,7 +268,7 @@ struct ExportOptions {
   std::string folder;  // created; must be empty otherwise
   std::string source = "The animal didn't cross the street because it was too tired.";  // used if no sentence is pinned
   std::int64_t average = 1;                                                             // as TranslateOptions
-  std::optional<std::int64_t> step = {};  // as in OpenRun
+  std::optional<std::int64_t> step = {};                                                // as in OpenRun
 };
 int export_run(const ExportOptions& options);
 

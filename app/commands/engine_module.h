@@ -15,8 +15,8 @@
 namespace attnscope {
 
 using ComputeOptions =
-    std::variant<TrainOptions, CompareOptions, TranslateOptions, EvaluateOptions, AttendOptions, PageOptions,
-                 ReportOptions, ExplainOptions, EmbeddingsOptions, BenchOptions, CostOptions, HeadsOptions,
+    std::variant<TrainOptions, CompareOptions, TranslateOptions, FillOptions, EvaluateOptions, AttendOptions,
+                 PageOptions, ReportOptions, ExplainOptions, EmbeddingsOptions, BenchOptions, CostOptions, HeadsOptions,
                  TensorsOptions, LengthOptions, ExportOptions, SweepOptions>;
 
 struct ProcessorFacts {

@@ -5,10 +5,10 @@
 #include "commands/attention_json.h"
 #include "commands/commands.h"
 #include "commands/interventions_text.h"
-#include "compute/opening.h"
 #include "commands/say.h"
-#include "compute/unknown_tokens.h"
 #include "common/matrix_text.h"
+#include "compute/opening.h"
+#include "compute/unknown_tokens.h"
 #include "config/inspection_size.h"
 #include "engine/torch_engine.h"
 #include "inspect/probe/inspect_model.h"
@@ -34,6 +34,8 @@ nlohmann::json attention_json(const Snapshot& snapshot, std::int64_t step, std::
                          {"encoder", maps_json(snapshot.encoder)},
                          {"decoder", maps_json(snapshot.decoder)},
                          {"cross", maps_json(snapshot.cross)}};
+  if (const int second = second_sentence(snapshot); second >= 0) json["sentence_b"] = second;
+  if (!snapshot.replaced.empty()) json["replaced_logits"] = snapshot.replaced;
   if (!snapshot.gold.empty()) json["gold"] = gold_json(snapshot.gold);
   if (snapshot.untouched) json["untouched"] = outcome_json(*snapshot.untouched);
   return json;
@@ -55,9 +57,15 @@ int attend(const AttendOptions& options) {
   const bool csv = options.format == "csv";
   if (csv) check_place(place, model);
   const Interventions interventions = interventions_from(options.interventions, model);
+  std::string source = options.source;
+  if (!options.source_b.empty()) {
+    if (!model.is_masked_lm())
+      throw std::runtime_error("--source-b is for sentence pairs: the model must be an encoder such as BERT");
+    source = engine.tokenizer().pair(options.source, options.source_b);
+  }
   Snapshot snapshot;
   inspect_model(engine.model(), engine.tokenizer(),
-                {.text = options.source,
+                {.text = source,
                  .reference = options.target.value_or(""),
                  .follow_reference = options.target.has_value(),
                  .interventions = interventions},
@@ -72,7 +80,7 @@ int attend(const AttendOptions& options) {
     say("longer than the model's context of {} tokens: only its {} {} tokens are used", longest_inspection(model),
         model.is_language_model() ? "last" : "first", read.size());
   UnknownTokens unknown(engine.tokenizer());
-  unknown.add(options.source, read);
+  unknown.add(source, read);
   unknown.warn();
   if (csv) {
     fmt::print("{}", map_csv(snapshot, place));

@@ -12,10 +12,10 @@
 #include "analysis/model_comparison.h"
 #include "commands/attention_json.h"
 #include "commands/commands.h"
-#include "compute/opening.h"
 #include "commands/progress.h"
 #include "commands/say.h"
 #include "common/spread.h"
+#include "compute/opening.h"
 #include "config/comparison.h"
 #include "engine/torch_engine.h"
 #include "files/storage/comparison_folder.h"
@@ -82,7 +82,7 @@ Json losses_json(const OpenedRun& a, const OpenedRun& b) {
 // The corpus for scoring both: the named one, else A's; `why` explains if the two runs' corpora differ.
 Json score_json(OpenedRun& side, const Corpus& corpus, std::int64_t limit, ProgressLine& line) {
   const auto progress = [&](double fraction) { line.show("Scoring " + side.folder, fraction); };
-  if (side.config().model.is_language_model()) {
+  if (side.config().model.reads_text()) {
     if (corpus.text.test.empty()) return {{"why_not", "there is no running text in this corpus"}};
     const TextEvaluation scores =
         evaluate_text(side.engine->model(), side.engine->tokenizer(), corpus.text.test, progress);
@@ -110,7 +110,7 @@ Json scores_json(OpenedRun& a, OpenedRun& b, const CompareOptions& options) {
     CorpusConfig config = a.config().corpus;
     config.source = options.corpus;
     config.target.clear();
-    named = load_corpus(config, {}, a.config().model.is_language_model());
+    named = load_corpus(config, {}, a.config().model.reads_text());
   }
   const Corpus* of_a = named ? &*named : a.engine->corpus();
   const Corpus* of_b = named ? &*named : b.engine->corpus();

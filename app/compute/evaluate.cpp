@@ -6,11 +6,11 @@
 #include <system_error>
 
 #include "commands/commands.h"
-#include "compute/opening.h"
 #include "commands/progress.h"
 #include "commands/say.h"
-#include "compute/unknown_tokens.h"
 #include "common/spread.h"
+#include "compute/opening.h"
+#include "compute/unknown_tokens.h"
 #include "engine/torch_engine.h"
 #include "files/storage/run_folder.h"
 #include "inspect/evaluation/evaluation.h"
@@ -176,12 +176,16 @@ void print_text(TorchEngine& engine, const std::string& text, const EvaluateOpti
   for (const std::string& read : lines_of(text)) unknown.add(read, Side::source);
   unknown.warn();
   if (options.json) {
-    const nlohmann::json json = {{"characters", e.characters},
-                                 {"unknown_tokens", unknown.count()},
-                                 {"tokens", e.nll.tokens},
-                                 {"nll", e.nll.per_token()},
-                                 {"perplexity", std::exp(e.nll.per_token())},
-                                 {"bits_per_character", e.bits_per_character()}};
+    nlohmann::json json = {{"characters", e.characters},
+                           {"unknown_tokens", unknown.count()},
+                           {"tokens", e.nll.tokens},
+                           {"nll", e.nll.per_token()},
+                           {"perplexity", std::exp(e.nll.per_token())},
+                           {"bits_per_character", e.bits_per_character()}};
+    if (engine.config().model.is_masked_lm()) {
+      json.erase("bits_per_character");  // not every character is predicted
+      json["accuracy"] = e.nll.accuracy();
+    }
     fmt::print("{}\n", json.dump());
     return;
   }
@@ -189,6 +193,8 @@ void print_text(TorchEngine& engine, const std::string& text, const EvaluateOpti
   fmt::print("tokens               {}\n", e.nll.tokens);
   fmt::print("NLL                  {:.4f} nats/token\n", e.nll.per_token());
   fmt::print("perplexity           {:.3f}\n", std::exp(e.nll.per_token()));
+  if (engine.config().model.is_masked_lm())
+    return fmt::print("accuracy             {:.2f} % of the masked tokens\n", 100 * e.nll.accuracy());
   fmt::print("bits per character   {:.4f}\n", e.bits_per_character());
 }
 
@@ -196,7 +202,7 @@ Corpus load_named_corpus(const TorchEngine& engine, const EvaluateOptions& optio
   CorpusConfig config = engine.config().corpus;
   config.source = options.corpus;
   config.target = options.target;
-  return load_corpus(config, {}, engine.config().model.is_language_model());
+  return load_corpus(config, {}, engine.config().model.reads_text());
 }
 
 // Compares contents or, if they have changed since, the path.
@@ -239,7 +245,7 @@ int evaluate(const EvaluateOptions& options) {
   if (chosen_pairs(*corpus, split, 1).empty() && chosen_text(corpus->text, split).empty())
     throw CorpusError(fmt::format("{}: too small to hold out a {} part. --split all evaluates what was trained on",
                                   corpus->name, split));
-  if (engine.config().model.is_language_model()) {
+  if (engine.config().model.reads_text()) {
     if (options.beam > 1 || options.limit > 0)
       say("a language model is evaluated on running text, not on pairs: --beam and --limit have no effect");
     print_text(engine, chosen_text(corpus->text, split), options, line);

@@ -17,8 +17,9 @@
 #include "commands/commands.h"
 #include "commands/progress.h"
 #include "commands/say.h"
-#include "compute/served_training.h"
+#include "common/signals.h"
 #include "common/split.h"
+#include "compute/served_training.h"
 #include "config/comparison.h"
 #include "config/fine_tuning.h"
 #include "config/pairs.h"
@@ -31,7 +32,6 @@
 #include "inspect/probe/inspect_model.h"
 #include "messages/metrics.h"
 #include "model/kernels/processor.h"
-#include "common/signals.h"
 #include "session/lockstep.h"
 #include "training/distributed/launch.h"
 #include "training/distributed/ranks.h"
@@ -410,7 +410,7 @@ void say_what_begins(const TrainedRun& run, const RunOpened& opened, const Ranks
   for (const std::string& warning : opened.warnings) say("{}", warning);
   tell("{}{} parameters, {} tokens in the vocabulary, {} training {} of {}, {}{}",
        *run.side == '\0' ? "" : fmt::format("{}: ", run.side), opened.num_parameters, opened.vocab_size,
-       opened.train_pairs, opened.config.model.is_language_model() ? "characters" : "pairs", run.engine->corpus()->name,
+       opened.train_pairs, opened.config.model.reads_text() ? "characters" : "pairs", run.engine->corpus()->name,
        run.engine->status().device, ranks == nullptr ? "" : fmt::format(", on each of {} ranks", ranks->size()));
   if (const std::string& from = opened.config.model.from; !from.empty())
     tell("initialized with the weights of {}", from);

@@ -1,16 +1,15 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "commands/attention_json.h"
 #include "commands/commands.h"
-#include "compute/opening.h"
 #include "commands/say.h"
+#include "compute/input_lines.h"
+#include "compute/opening.h"
 #include "compute/unknown_tokens.h"
-#include "common/utf8.h"
 #include "data/tokenizer/tokenizer.h"
 #include "engine/torch_engine.h"
 #include "inspect/probe/bounded_tokens.h"
@@ -21,8 +20,6 @@
 
 namespace attnscope {
 namespace {
-
-constexpr std::size_t longest_line = 1 << 20;  // bytes; real lines are shorter, and tokens take far more memory
 
 // One run, and the lines to translate or, with a language model, to continue.
 class Writer {
@@ -40,14 +37,7 @@ class Writer {
   // A line as the model's input. Empty if there is nothing to translate, or if the line cannot be tokenized, which is
   // reported.
   std::optional<Input> read(const std::string& line, std::int64_t number) {
-    if (line.size() > longest_line) {
-      say("line {}: longer than {} bytes, left empty", number, longest_line);
-      return std::nullopt;
-    }
-    if (const auto fault = utf8_fault(line)) {
-      say("line {}: byte {} is not UTF-8, left empty", number, *fault + 1);
-      return std::nullopt;
-    }
+    if (!is_usable(line, number)) return std::nullopt;
     const bool prompt = is_language_model();
     if (!prompt && line.find_first_not_of(" \t") == std::string::npos) return std::nullopt;
     Input input;
@@ -144,20 +134,6 @@ class Writer {
   std::optional<Sampler> sampler_;  // shared by all lines, so that repeated lines give different samples
 };
 
-// Reads the next line of stdin, without a byte order mark and line end; false at the end. Of an overlong line only the
-// beginning is stored.
-bool next_line(std::string& line, std::int64_t number) {
-  line.clear();
-  int c = std::cin.get();
-  if (c == EOF) return false;
-  for (; c != EOF && c != '\n'; c = std::cin.get()) {
-    if (line.size() <= longest_line) line += static_cast<char>(c);
-  }
-  if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
-  if (line.ends_with('\r')) line.pop_back();
-  return true;
-}
-
 void write_json(Writer& writer, const std::string& line, const std::optional<Writer::Input>& input, bool with_tree) {
   nlohmann::json json = {{"source", line}, {"hypotheses", nlohmann::json::array()}};
   if (input) {
@@ -185,6 +161,8 @@ int translate(const TranslateOptions& options) {
   if (options.sample) check(options.sampling);  // before anything is loaded
   TorchEngine engine;
   open_model(engine, options.run, options.step);
+  if (engine.config().model.is_masked_lm())
+    throw std::runtime_error("this model predicts masked tokens and generates no text: use attnscope fill");
   if (options.average > 1) engine.average(options.average);
   Writer writer(engine, options);
   std::string line;

@@ -34,8 +34,8 @@ bool begins_marked(const Token& token) {
   return token.text.starts_with(word_begin);
 }
 
-// How the tokens of a sentence are marked. Runs mark the start of a word with "▁". Captures, whose tokens have no ids,
-// may mark it with "Ġ" (byte-level), mark continuations instead (WordPiece), or consist of whole words.
+// How the tokens of a sentence are marked. Runs mark the start of a word with "▁"; others may mark it with "Ġ"
+// (byte-level), mark continuations instead (WordPiece), or consist of whole words.
 struct Marks {
   std::string_view begin = word_begin;
   bool has_continuations = false;
@@ -49,10 +49,12 @@ bool is_continuation(const Token& token) {
 }
 
 Marks marks_of(const std::vector<Token>& tokens) {
-  if (tokens.empty() || tokens.front().id >= 0 || std::ranges::any_of(tokens, begins_marked)) return {};
+  if (tokens.empty() || std::ranges::any_of(tokens, begins_marked)) return {};
   const auto starts = [](const Token& token) { return token.text.starts_with(byte_word_begin); };
   if (std::ranges::any_of(tokens, starts)) return {byte_word_begin};
   const bool continuations = std::ranges::any_of(tokens, is_continuation);
+  const bool captured = tokens.front().id < 0;
+  if (!captured && !continuations && tokens.front().text != "[CLS]") return {};
   return {word_begin, continuations, !continuations};
 }
 

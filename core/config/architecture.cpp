@@ -38,6 +38,12 @@ ArchitectureBox embedding_box(const ModelConfig& model, bool decoder) {
   } else {
     (first ? box.parameters : box.shared) = {"embedding.weight"};
   }
+  if (model.embedding_norm) {
+    box.help =
+        "One learned vector per token. After position and token type are added, the sum is normalized (1810.04805).";
+    for (const char* parameter : {"token_types", "embedding_norm.", "widening."})
+      box.parameters.emplace_back(parameter);
+  }
   return box;
 }
 
@@ -177,6 +183,21 @@ ArchitectureColumn transformer_column(const ModelConfig& model, bool decoder) {
   return column;
 }
 
+// ---- masked language models
+
+ArchitectureColumn prediction_column(const ModelConfig& model) {
+  ArchitectureColumn column{.input = "", .boxes = {}, .layers = 1};
+  if (!model.fills_masks()) return column;
+  add_logits(model, column);
+  ArchitectureBox& logits = column.boxes.front();
+  logits.help =
+      "One logit per token of the vocabulary, at every position of the source: a linear map, an activation and a norm, "
+      "then the dot product with the token's row of the output matrix (1810.04805 §3.1).";
+  logits.parameters.push_back("head.");
+  logits.from_source = true;
+  return column;
+}
+
 // ---- classifiers
 
 ArchitectureColumn label_column(const ModelConfig& model) {
@@ -295,6 +316,12 @@ Architecture architecture_of(const ModelConfig& model) {
     plan.encoder = model.is_recurrent() ? recurrent_encoder(model) : transformer_column(model, false);
     plan.decoder = label_column(model);
     plan.memory = model.pools_by_weights() ? "B×S×D" : "B×D";
+    return plan;
+  }
+  if (model.is_masked_lm()) {
+    plan.encoder = transformer_column(model, false);
+    plan.decoder = prediction_column(model);
+    plan.memory = "B×S×D";
     return plan;
   }
   if (model.is_recurrent()) {

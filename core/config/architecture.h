@@ -43,6 +43,12 @@ struct Architecture {
 
 Architecture architecture_of(const ModelConfig& model);
 
+// The layer whose weights a layer has: another one only with model.layer_groups.
+inline std::int64_t own_layer(const ModelConfig& model, bool decoder, std::int64_t layer) {
+  const bool shares = !decoder && model.layer_groups > 0;
+  return shares ? layer * model.layer_groups / model.num_encoder_layers : layer;
+}
+
 // Returns null if the architecture has no such box.
 const ArchitectureBox* find_box(const Architecture& architecture, const FlowBox& box);
 

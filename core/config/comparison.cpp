@@ -70,7 +70,7 @@ std::string other_batches(const Config& a, const Config& b) {
   if (a.tokenizer != b.tokenizer)
     return "The two runs use different tokenizers: the text is the same, but its tokens differ, so losses per token "
            "are not comparable.";
-  if (a.model.is_language_model() != b.model.is_language_model())
+  if (a.model.reads_text() != b.model.reads_text())
     return "One run trains on running text, the other on pairs, so their losses are not computed on the same text.";
   for (const FieldDifference& difference : differences(a, b)) {
     if (std::ranges::find(batch_fields, difference.key) != batch_fields.end())

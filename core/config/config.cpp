@@ -23,14 +23,23 @@ bool counts_tokens(const Config& config) {
 bool has_encoder(const Config& config) {
   return config.model.has_encoder();
 }
+bool reads_pairs(const Config& config) {
+  return !config.model.reads_text();
+}
 bool has_decoder(const Config& config) {
   return config.model.has_decoder();
+}
+bool predicts_tokens(const Config& config) {
+  return !config.model.is_classifier();
 }
 bool is_taught(const Config& config) {
   return has_encoder(config) && has_decoder(config);
 }
 bool is_classifier(const Config& config) {
   return config.model.is_classifier();
+}
+bool is_masked_lm(const Config& config) {
+  return config.model.is_masked_lm();
 }
 bool is_transformer(const Config& config) {
   return !config.model.is_recurrent();
@@ -53,6 +62,10 @@ bool has_separate_matrices(const Config& config) {
 // Facts about a vocabulary that came with a checkpoint cannot be chosen.
 bool has_own_vocabulary(const Config& config) {
   return config.tokenizer.family != "sentencepiece";
+}
+// Facts about a checkpoint's encoder.
+bool has_foreign_encoder(const Config& config) {
+  return is_masked_lm(config) && has_own_vocabulary(config);
 }
 // A fact about the corpus, shown but not chosen.
 bool is_for_show(const Config&) {
@@ -83,7 +96,7 @@ bool uses_cosine(const Config& config) {
   return config.training.schedule == "cosine";
 }
 bool counts_pairs(const Config& config) {
-  return config.training.batch_tokens == 0 || !has_encoder(config);
+  return config.training.batch_tokens == 0 || !reads_pairs(config);
 }
 
 std::vector<std::string_view> position_names() {
@@ -125,20 +138,21 @@ const std::vector<ConfigField>& field_table() {
        "Built-in corpus, file of pairs (one per line: source, tab, target), or source side of two parallel files; any "
        "text file for a decoder-only model"},
       {ATTNSCOPE_FIELD(corpus.target), "Target file", any_text,
-       "Target side of two parallel files; empty for a built-in corpus or a file of pairs", has_encoder},
+       "Target side of two parallel files; empty for a built-in corpus or a file of pairs", reads_pairs},
       {ATTNSCOPE_FIELD(corpus.seed), "Seed", range(0, 4294967295.0),
        "Seed of the generated sentences and of the split into training, validation and test"},
       {ATTNSCOPE_FIELD(corpus.separator), "Separator", any_text,
-       "Text between source and target on each line of a file of pairs; empty: a tab", has_encoder},
+       "Text between source and target on each line of a file of pairs; empty: a tab", reads_pairs},
       {ATTNSCOPE_FIELD(corpus.lowercase), "Lowercase", yes_or_no,
        "Convert the text of a file to lowercase, source and target; built-in corpora are not changed"},
       {ATTNSCOPE_FIELD(corpus.normalize), "Normalize text", yes_or_no,
        "Read a file's text, and what is typed, in the composed Unicode form (NFC: é is one character), and every kind "
        "of space as a plain one; built-in corpora are not changed"},
       {ATTNSCOPE_FIELD(corpus.held_out), "Held-out split (%)", range(0.1, 40, "%"),
-       "Share of the pairs in a file, or of modular's sums, reserved for validation; the same share is reserved for the "
+       "Share of the pairs in a file, or of modular's sums, reserved for validation; the same share is reserved for "
+       "the "
        "test",
-       has_encoder},
+       reads_pairs},
       {ATTNSCOPE_FIELD(corpus.modulus), "Modulus p", range(2, 251),
        "Corpus modular: the results are computed modulo p; * and / need a prime", is_modular},
       {ATTNSCOPE_FIELD(corpus.operation), "Operation", one_of({"+", "-", "*", "/", "x^2+y^2"}),
@@ -151,14 +165,15 @@ const std::vector<ConfigField>& field_table() {
       {ATTNSCOPE_FIELD(tokenizer.path), "Load from", any_text,
        "Path of a trained SentencePiece model; empty: train one on the corpus"},
       {ATTNSCOPE_FIELD(tokenizer.family), "Tokenizer family",
-       one_of({"sentencepiece", "marian", "t5", "gpt2", "llama"}),
+       one_of({"sentencepiece", "marian", "t5", "gpt2", "llama", "bert", "xlm-roberta", "albert"}),
        "File format of the tokenizer. sentencepiece: one model, trained here; any other: the files that came with a "
        "checkpoint of that family",
        has_own_vocabulary},
       {ATTNSCOPE_FIELD(model.architecture), "Architecture",
-       one_of({"encoder-decoder", "decoder-only", "recurrent", "classifier"}),
-       "Encoder-decoder: the Transformer for translation (paper §3.1). Decoder-only: a language model. Recurrent: the "
-       "RNN encoder-decoders that came before. Classifier: an encoder that predicts the label of a text (one per line: "
+       one_of({"encoder-decoder", "decoder-only", "masked-lm", "recurrent", "classifier"}),
+       "Encoder-decoder: the Transformer for translation (paper §3.1). Decoder-only: a language model. Masked-lm: an "
+       "encoder that predicts masked tokens from both sides (BERT, 1810.04805). Recurrent: the RNN encoder-decoders "
+       "that came before. Classifier: an encoder that predicts the label of a text (one per line: "
        "text, tab, label)"},
       {ATTNSCOPE_FIELD(model.reader), "Encoder type", one_of({"transformer", "recurrent"}),
        "Encoder of the classifier: a Transformer encoder or a recurrent network", is_classifier},
@@ -191,6 +206,10 @@ const std::vector<ConfigField>& field_table() {
        is_transformer},
       {ATTNSCOPE_FIELD(model.d_head), "d_k", range(0, 1024), "Width of one head; 0: d_model / num_heads",
        is_transformer},
+      {ATTNSCOPE_FIELD(model.layer_groups), "Layer groups", range(0, 64),
+       "Number of encoder layers that have weights of their own; the layers are divided evenly among them (ALBERT, "
+       "1909.11942 §3.1); 0: every layer",
+       is_masked_lm},
       {ATTNSCOPE_FIELD(model.num_encoder_layers), "Encoder layers", range(1, 64),
        "Number of encoder layers, which read the source (paper §3.1)", has_encoder},
       {ATTNSCOPE_FIELD(model.num_decoder_layers), "Decoder layers", range(1, 64),
@@ -243,11 +262,25 @@ const std::vector<ConfigField>& field_table() {
        "attention weights, as in the paper's own code",
        always, live},
       {ATTNSCOPE_FIELD(model.tied_embeddings), "Tied embeddings", yes_or_no,
-       "Source embedding, target embedding and output matrix share one matrix (paper §3.4)", has_decoder},
+       "Source embedding, target embedding and output matrix share one matrix (paper §3.4)", predicts_tokens},
       {ATTNSCOPE_FIELD(model.tied_inputs), "Tied inputs", yes_or_no,
        "Source and target embeddings share one matrix; the output matrix is separate", has_separate_matrices},
       {ATTNSCOPE_FIELD(model.scaled_embeddings), "Embeddings × √d", yes_or_no,
        "Multiply the embeddings by √d_model (paper §3.4)", is_transformer},
+      {ATTNSCOPE_FIELD(model.d_embedding), "Embedding width", range(0, 8192),
+       "Width of the embeddings, which a linear map widens to d_model (ALBERT, 1909.11942 §3.1); 0: d_model",
+       is_masked_lm},
+      {ATTNSCOPE_FIELD(model.embedding_norm), "Embedding norm", yes_or_no,
+       "A layer norm after token, position and token type embeddings are added (BERT, 1810.04805)", is_masked_lm},
+      {ATTNSCOPE_FIELD(model.token_types), "Token types", range(0, 16),
+       "Number of learned vectors that tell the sentences of a pair apart (segment embeddings, 1810.04805 §3); 0: none",
+       is_masked_lm},
+      {ATTNSCOPE_FIELD(model.head), "Head", one_of({"tokens", "replaced", "none"}),
+       "Output of the encoder. tokens: the probabilities of every token at a masked position; replaced: whether a "
+       "token was replaced (ELECTRA, 2003.10555 §2); none: only its states",
+       has_foreign_encoder},
+      {ATTNSCOPE_FIELD(model.head_epsilon), "Norm ε of the head", range(0, 0.1),
+       "Added to the variance in the head's layer norm; 0: as in the layers", has_foreign_encoder},
       {ATTNSCOPE_FIELD(model.scaled_output), "Output ÷ √d", yes_or_no,
        "Divide the input of the output matrix by √d_model, as T5 does with tied embeddings", is_transformer},
       {ATTNSCOPE_FIELD(model.output_bias), "Output bias", yes_or_no,
@@ -265,6 +298,8 @@ const std::vector<ConfigField>& field_table() {
        "Id of the token for text that the vocabulary does not cover; −1: none", has_own_vocabulary},
       {ATTNSCOPE_FIELD(model.banned_id), "Suppressed token", any_token,
        "Id of a token that is never generated; −1: none", has_own_vocabulary},
+      {ATTNSCOPE_FIELD(model.mask_id), "Mask token", any_token, "Id of the token that hides another one; −1: none",
+       has_foreign_encoder},
       {ATTNSCOPE_FIELD(model.ends_text), "Stop at end token", yes_or_no,
        "The end token stops generation; otherwise it marks the end of a line", may_end},
       {ATTNSCOPE_FIELD(model.from), "Initialize from", any_text,
@@ -277,12 +312,12 @@ const std::vector<ConfigField>& field_table() {
       {ATTNSCOPE_FIELD(training.batch_tokens), "Max tokens per batch", range(0, 1000000, "tokens"),
        "A batch takes as many pairs as fit into this many tokens of the longer side, padding included; 0: the batch "
        "size decides",
-       has_encoder},
+       reads_pairs},
       {ATTNSCOPE_FIELD(training.batch_order), "Length bucketing", one_of({"chance", "source", "both"}),
        "Which pairs share a batch. chance: random pairs, with which a model learns soonest; source: pairs of similar "
        "source length; both: pairs of equal source and target length, which need the least padding but are often "
        "similar. Padding costs nothing while a Transformer trains on a CPU; recurrent networks and GPUs compute it",
-       has_encoder},
+       reads_pairs},
       {ATTNSCOPE_FIELD(training.accumulation_steps), "Accumulation steps", range(1, 256, "batches"),
        "Batches whose gradients are summed before one optimizer step (gradient accumulation): a larger batch in the "
        "same memory"},
@@ -318,6 +353,12 @@ const std::vector<ConfigField>& field_table() {
        "Teacher forcing probability: how often the decoder is fed the reference token during training; otherwise it is "
        "fed its own output (scheduled sampling, arXiv 1506.03099), which takes longer",
        is_taught, live},
+      {ATTNSCOPE_FIELD(training.masked), "Masked tokens (%)", range(1, 90, "%"),
+       "Share of the tokens that the model predicts: of these, 80 % are masked, 10 % replaced by a random token and 10 "
+       "% left as they are (BERT, 1810.04805 §3.1)",
+       is_masked_lm, live},
+      {ATTNSCOPE_FIELD(training.whole_words), "Whole words", yes_or_no,
+       "Choose words instead of tokens for masking, so that no part of a word gives the rest away", is_masked_lm, live},
       {ATTNSCOPE_FIELD(training.clip_norm), "Gradient clipping", range(0, 1000),
        "Larger gradients are scaled down to this norm; 0: no clipping", always, live},
       {ATTNSCOPE_FIELD(training.validation_interval), "Validate every", range(1, 1000000, "steps"),
@@ -330,7 +371,8 @@ const std::vector<ConfigField>& field_table() {
        "Number of checkpoints whose weights stay in the run's folder, so that they can be averaged (paper §6.1)"},
       {ATTNSCOPE_FIELD(training.keep_best), "Keep best weights", yes_or_no,
        "Keep the weights of the step with the lowest validation loss, next to the newest ones, so that Run, Go to best "
-       "and --step best can use them", always, live},
+       "and --step best can use them",
+       always, live},
       {ATTNSCOPE_FIELD(training.patience), "Early stopping", range(0, 10000, "validations"),
        "End training after this many validations without a lower validation loss; 0: never", always, live},
       {ATTNSCOPE_FIELD(training.seed), "Seed", range(0, 4294967295.0),
@@ -512,6 +554,12 @@ void check(const Config& config) {
     throw ConfigError(
         fmt::format("model.num_heads is {}, allowed: divisors of model.d_model, {}", model.num_heads, model.d_model));
   }
+  if (model.layer_groups > model.num_encoder_layers) {
+    throw ConfigError(fmt::format("model.layer_groups is {}, allowed: at most model.num_encoder_layers, {}",
+                                  model.layer_groups, model.num_encoder_layers));
+  }
+  if (model.d_embedding % 2 != 0)
+    throw ConfigError(fmt::format("model.d_embedding is {}, allowed: even numbers", model.d_embedding));
   if (model.num_heads % model.key_heads() != 0) {
     throw ConfigError(fmt::format("model.num_kv_heads is {}, allowed: divisors of model.num_heads, {}",
                                   model.num_kv_heads, model.num_heads));

@@ -45,6 +45,7 @@ struct SpecialTokens {
   int start = 1;  // first input of a decoder with an encoder
   int end = 2;
   int unknown = 3;
+  int mask = -1;
   bool ends_targets = true;  // `end` follows every target; a label has no end token
   bool ends_lines = true;    // replaces every line feed of running text; otherwise line feeds have their own tokens
   bool operator==(const SpecialTokens&) const = default;
@@ -61,7 +62,8 @@ struct CapturedAttention {
 
 // Sections without another paper named refer to Vaswani et al. 2017 (arXiv 1706.03762).
 struct ModelConfig {
-  // "encoder-decoder", "decoder-only" (a language model), "recurrent", or "classifier" (a label for a text)
+  // "encoder-decoder", "decoder-only" (a language model), "masked-lm" (an encoder that predicts masked tokens,
+  // 1810.04805), "recurrent", or "classifier" (a label for a text)
   std::string architecture = "encoder-decoder";
   // Folder of the run or checkpoint from which weights and tokenizer are initialized; empty: random weights.
   std::string from = {};
@@ -71,18 +73,20 @@ struct ModelConfig {
   std::int64_t num_decoder_layers = 1;    // §3.1
   std::int64_t d_ff = 256;                // inner width of the feed-forward sublayer (§3.3); 0: attention-only
   std::string initialization = "xavier";  // of a Transformer: "xavier", or "unit", which learns more slowly at first
-  std::string norm = "post";        // "post": LayerNorm(x + Sublayer(x)) (§3.1); "pre": x + Sublayer(LayerNorm(x))
-  std::string norm_kind = "layer";  // "layer": LayerNorm (1607.06450); "rms": without mean and shift (1910.07467); "none"
-  double norm_epsilon = 1e-5;       // added to the variance
-  bool final_norm = true;           // another norm after the last layer of a stack
-  std::string activation = "relu";  // of the feed-forward sublayer (§3.3): see model/feed_forward.h
-  std::string positions = "shaw";   // positional encoding: see config/position_schemes.h
-  std::int64_t max_distance = 16;   // Shaw: larger distances are clipped to it (1803.02155 §3.2)
-  double rope_theta = 10000;        // RoPE: base of the wavelengths (2104.09864 §3.2.2)
+  std::string norm = "post";  // "post": LayerNorm(x + Sublayer(x)) (§3.1); "pre": x + Sublayer(LayerNorm(x))
+  std::string norm_kind =
+      "layer";                 // "layer": LayerNorm (1607.06450); "rms": without mean and shift (1910.07467); "none"
+  double norm_epsilon = 1e-5;  // added to the variance
+  bool final_norm = true;      // another norm after the last layer of a stack
+  std::string activation = "relu";    // of the feed-forward sublayer (§3.3): see model/feed_forward.h
+  std::string positions = "shaw";     // positional encoding: see config/position_schemes.h
+  std::int64_t max_distance = 16;     // Shaw: larger distances are clipped to it (1803.02155 §3.2)
+  double rope_theta = 10000;          // RoPE: base of the wavelengths (2104.09864 §3.2.2)
   std::string rope_scaling = "none";  // RoPE: see config/rope_scaling.h
-  bool scaled_attention = true;     // scores divided by √d_k (§3.2.1)
+  bool scaled_attention = true;       // scores divided by √d_k (§3.2.1)
   std::int64_t num_kv_heads = 0;  // key and value heads, each shared by several query heads (2305.13245); 0: num_heads
   std::int64_t d_head = 0;        // d_k = d_v; 0: d_model / num_heads
+  std::int64_t layer_groups = 0;  // encoder layers that have weights of their own (1909.11942 §3.1); 0: all
   bool biases = true;             // of the linear maps inside the layers
   std::string cell = "lstm";      // recurrent: "rnn", "lstm" or "gru"
   std::string attention = "bahdanau";  // recurrent: "none", "bahdanau", "luong-dot", "luong-general", "luong-concat"
@@ -94,16 +98,22 @@ struct ModelConfig {
   bool tied_embeddings = true;         // source embedding = target embedding = output matrix (§3.4)
   bool tied_inputs = false;            // if not tied_embeddings: still source embedding = target embedding
   bool scaled_embeddings = true;       // embeddings times √d_model (§3.4)
-  bool scaled_output = false;          // the input of the output matrix is divided by √d_model (T5, if tied)
-  bool output_bias = false;            // one number per token, added to its logit
-  std::int64_t max_length = 128;       // longest sentence, or context of a decoder-only model, in tokens
+  std::int64_t d_embedding = 0;   // width of the embeddings, widened by a linear map (1909.11942 §3.1); 0: d_model
+  bool embedding_norm = false;    // a norm after the sum of the embeddings (1810.04805)
+  std::int64_t token_types = 0;   // masked-lm: learned vectors for the sentences of a pair; 0: none
+  std::string head = "tokens";    // masked-lm: "tokens" (§3.1), "replaced" (2003.10555 §2) or "none"
+  double head_epsilon = 0;        // masked-lm: of the head's norm; 0: norm_epsilon
+  bool scaled_output = false;     // the input of the output matrix is divided by √d_model (T5, if tied)
+  bool output_bias = false;       // one number per token, added to its logit
+  std::int64_t max_length = 128;  // longest sentence, or context of a decoder-only model, in tokens
   // Special tokens, if the tokenizer is not attnscope's own.
   std::int64_t padding_id = 0;
   std::int64_t start_id = 1;
   std::int64_t end_id = 2;
   std::int64_t unknown_id = 3;
-  std::int64_t banned_id = -1;  // never generated
-  bool ends_text = false;       // language model: the end token ends the output, not a line
+  std::int64_t banned_id = -1;                     // never generated
+  std::int64_t mask_id = -1;                       // masked-lm: hides a token
+  bool ends_text = false;                          // language model: the end token ends the output, not a line
   std::optional<CapturedAttention> captured = {};  // replaces all of the above; not a field of config.json
   bool operator==(const ModelConfig&) const = default;
 
@@ -112,24 +122,29 @@ struct ModelConfig {
   bool is_signed() const { return captured && captured->is_signed; }
   bool is_language_model() const { return architecture == "decoder-only"; }
   bool is_classifier() const { return architecture == "classifier"; }
+  bool is_masked_lm() const { return architecture == "masked-lm"; }
+  bool fills_masks() const { return is_masked_lm() && head == "tokens"; }
+  bool reads_text() const { return is_language_model() || is_masked_lm(); }  // the corpus is running text, not pairs
   bool is_recurrent() const { return architecture == "recurrent" || (is_classifier() && reader == "recurrent"); }
   // The last state of a recurrent encoder represents the whole text; any other pooling is a weighted sum of states.
   bool pools_by_weights() const { return is_classifier() && !(is_recurrent() && pooling == "last"); }
   bool has_encoder() const { return !is_language_model(); }
-  bool has_decoder() const { return !is_classifier(); }
-  bool has_tied_output() const { return tied_embeddings && has_decoder(); }
+  bool has_decoder() const { return !is_classifier() && !is_masked_lm(); }
+  bool has_tied_output() const { return tied_embeddings && !is_classifier(); }
   bool has_one_embedding() const { return tied_embeddings || tied_inputs || !has_encoder() || !has_decoder(); }
   bool writing_ends() const { return !is_language_model() || ends_text; }  // at the end token
   bool is_gated() const { return activation == "swiglu" || activation.starts_with("geglu"); }
   bool has_norms() const { return norm_kind != "none"; }
   bool has_feed_forward() const { return d_ff > 0; }  // of a Transformer
   std::int64_t head_width() const { return d_head > 0 ? d_head : d_model / num_heads; }
+  std::int64_t embedding_width() const { return d_embedding > 0 ? d_embedding : d_model; }
   std::int64_t key_heads() const { return num_kv_heads > 0 ? num_kv_heads : num_heads; }
   SpecialTokens special() const {
     return {static_cast<int>(padding_id),
             static_cast<int>(start_id),
             static_cast<int>(end_id),
             static_cast<int>(unknown_id),
+            static_cast<int>(mask_id),
             has_decoder(),
             !ends_text};
   }
@@ -153,6 +168,8 @@ struct TrainingConfig {
   std::int64_t warmup_steps = 1000;     // steps until the schedule's peak (§5.3)
   double label_smoothing = 0.1;         // ε (§5.4)
   double teacher_forcing = 1;           // share of positions with the target token as decoder input
+  double masked = 15;                   // masked-lm: percent of the tokens that are predicted (1810.04805 §3.1)
+  bool whole_words = false;             // masked-lm: all tokens of a word are masked together
   double clip_norm = 1.0;               // maximum gradient norm; 0: no clipping
   std::int64_t validation_interval = 200;   // steps between two validations
   std::int64_t history_interval = 50;       // steps between two recordings of the pinned sentences

@@ -13,7 +13,8 @@ PartSize part_size(const ModelConfig& model, AttentionPart part) {
   if (part == AttentionPart::cross) {
     if (model.is_classifier()) return model.pools_by_weights() ? one : none;
     if (model.is_recurrent()) return model.attention != "none" ? one : none;
-    return model.has_encoder() ? PartSize{static_cast<int>(model.num_decoder_layers), heads} : none;
+    return model.has_encoder() && model.has_decoder() ? PartSize{static_cast<int>(model.num_decoder_layers), heads}
+                                                      : none;
   }
   if (model.is_recurrent()) return none;
   if (part == AttentionPart::encoder)

@@ -48,6 +48,16 @@ constexpr Preset preset_table[] = {
      "model.positions=learned model.dropout=0.2 model.max_length=256 training.steps=5000 training.optimizer=adamw "
      "training.beta2=0.99 training.schedule=cosine training.learning_rate=0.001 training.min_learning_rate=0.0001 "
      "training.warmup_steps=100 training.label_smoothing=0 training.validation_interval=250"},
+    {"bert-mini",
+     "A masked language model (arXiv 1810.04805), small enough for a CPU: 4 encoder layers of width 128 that predict "
+     "15 "
+     "% of the tokens from both sides.",
+     "tokenizer.vocab_size=4000 model.architecture=masked-lm model.num_heads=4 "
+     "model.num_encoder_layers=4 model.d_ff=512 model.final_norm=false model.activation=gelu model.positions=learned "
+     "model.scaled_embeddings=false model.embedding_norm=true model.output_bias=true model.max_length=64 "
+     "training.steps=6000 training.batch_size=32 training.optimizer=adamw training.weight_decay=0.01 "
+     "training.beta2=0.999 training.schedule=cosine training.learning_rate=0.001 training.warmup_steps=600 "
+     "training.label_smoothing=0"},
     {"classifier",
      "A text classifier (corpus verdicts, or lines of text, tab, label): 2 encoder layers of width 64 with attention "
      "pooling.",
@@ -64,10 +74,12 @@ constexpr Preset preset_table[] = {
      "training.learning_rate=0.003 training.warmup_steps=100 training.label_smoothing=0 "
      "training.validation_interval=25 training.history_interval=25"},
     {"grokking",
-     "A classifier of 1 layer without norms that adds modulo 59 (corpus modular): it first memorizes the training pairs "
+     "A classifier of 1 layer without norms that adds modulo 59 (corpus modular): it first memorizes the training "
+     "pairs "
      "and generalizes much later (arXiv 2201.02177, 2301.05217). About 2 minutes on a laptop.",
      "corpus.source=modular corpus.modulus=59 corpus.operation=+ corpus.held_out=25 tokenizer.type=word "
-     "model.architecture=classifier model.pooling=last model.d_model=64 model.num_heads=4 model.num_encoder_layers=1 model.d_ff=256 model.norm_kind=none "
+     "model.architecture=classifier model.pooling=last model.d_model=64 model.num_heads=4 model.num_encoder_layers=1 "
+     "model.d_ff=256 model.norm_kind=none "
      "model.positions=learned model.dropout=0 model.max_length=8 model.scaled_embeddings=false training.steps=3000 "
      "training.batch_size=4096 training.optimizer=adamw training.weight_decay=1 training.schedule=constant "
      "training.learning_rate=0.003 training.warmup_steps=10 training.label_smoothing=0 training.clip_norm=0 "
@@ -76,7 +88,8 @@ constexpr Preset preset_table[] = {
      "The setting of Progress Measures for Grokking (arXiv 2301.05217): addition modulo 113, 30 % of the pairs, "
      "d_model 128, learning rate 0.001. Hours on a laptop.",
      "corpus.source=modular corpus.modulus=113 corpus.operation=+ corpus.held_out=35 tokenizer.type=word "
-     "model.architecture=classifier model.pooling=last model.num_heads=4 model.num_encoder_layers=1 model.d_ff=512 model.norm_kind=none "
+     "model.architecture=classifier model.pooling=last model.num_heads=4 model.num_encoder_layers=1 model.d_ff=512 "
+     "model.norm_kind=none "
      "model.positions=learned model.dropout=0 model.max_length=8 model.scaled_embeddings=false training.steps=40000 "
      "training.batch_size=4096 training.optimizer=adamw training.weight_decay=1 training.schedule=constant "
      "training.warmup_steps=10 training.label_smoothing=0 training.clip_norm=0 training.validation_interval=100 "

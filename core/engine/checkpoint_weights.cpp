@@ -26,13 +26,15 @@ class Destination {
     if (part.change == TensorChange::transposed && wanted.size() == 2) std::swap(wanted[0], wanted[1]);
     std::vector<std::int64_t> shape = stored.shape;
     if (shape.size() == wanted.size() + 1 && shape.front() == 1) shape.erase(shape.begin());  // [1, V]
+    wanted.front() += part.skipped;
     if (shape != wanted) {
       throw CheckpointError(fmt::format("tensor {} has shape [{}], the configuration asks for [{}]", stored.name,
                                         fmt::join(stored.shape, ", "), fmt::join(wanted, ", ")));
     }
     // from_blob has no const form; the data is only read.
     void* data = const_cast<char*>(stored.bytes.data());
-    place.copy_(changed(torch::from_blob(data, shape, stored_type(stored)), part.change));
+    const torch::Tensor values = torch::from_blob(data, shape, stored_type(stored)).slice(0, part.skipped);
+    place.copy_(changed(values, part.change));
     if (!is_finite(place))
       throw CheckpointError(fmt::format("tensor {} contains a value that is not finite", stored.name));
   }

@@ -35,7 +35,6 @@
 #include "inspect/probe/inspect_model.h"
 #include "inspect/probe/order.h"
 #include "inspect/probe/tensors.h"
-#include "inspect/probe/tensors.h"
 #include "messages/metrics.h"
 #include "model/initial_values.h"
 #include "model/kernels/bfloat16_product.h"
@@ -129,6 +128,14 @@ void check_classes(const ModelConfig& model, const Tokenizer& tokenizer) {
   const auto labels = static_cast<std::int64_t>(tokenizer.labels().size());
   if (labels == (model.is_classifier() ? model.num_classes : 0)) return;
   throw RunError(fmt::format("model.num_classes is {}, but {} has {} labels", model.num_classes, labels_file, labels));
+}
+
+// Those that only the tokenizer's files name.
+void take_special_tokens(const Tokenizer& tokenizer, ModelConfig& model) {
+  model.unknown_id = tokenizer.special().unknown;
+  model.start_id = tokenizer.special().start;
+  model.end_id = tokenizer.special().end;
+  model.mask_id = tokenizer.special().mask;
 }
 
 // Other programs' files are never overwritten.
@@ -255,7 +262,7 @@ TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path) const {
   try {
     const CheckpointTensors tensors(folder);
     run.tokenizer.emplace(read_tokenizer(folder, run.config));
-    run.config.model.unknown_id = run.tokenizer->special().unknown;
+    take_special_tokens(*run.tokenizer, run.config.model);
     set_threads(run.config.training);
     run.watched = uninitialized_model(run.config, *run.tokenizer);
     load_checkpoint(tensors, plan.tensors, *run.watched->model);
@@ -330,11 +337,11 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   if (!same_corpus) add_if_any(run.warnings, left_out_text(*run.corpus));
   run.record = record_of(config.corpus, *run.corpus);
 
-  const bool labelled = config.model.is_classifier();
+  const bool labelled = config.model.is_classifier(), masked = config.model.is_masked_lm();
   // The token ids of a model initialized from another run differ from those that this corpus would give.
-  const bool same_tokenizer = same_corpus && run_.config.tokenizer == run.config.tokenizer &&
-                              run_.config.model.from == run.config.model.from &&
-                              run_.config.model.is_classifier() == labelled;
+  const bool same_tokenizer =
+      same_corpus && run_.config.tokenizer == run.config.tokenizer && run_.config.model.from == run.config.model.from &&
+      run_.config.model.is_classifier() == labelled && run_.config.model.is_masked_lm() == masked;
   if (same_tokenizer) {
     run.tokenizer = run_.tokenizer;
   } else if (origin.model) {
@@ -346,8 +353,13 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   } else {
     report(mark("Training the tokenizer"));
     run.tokenizer.emplace(
-        own_tokenizer(train_tokenizer(*run.corpus, config.tokenizer, labelled), *run.corpus, labelled));
+        own_tokenizer(train_tokenizer(*run.corpus, config.tokenizer, config.model), *run.corpus, labelled));
   }
+  run.config.model.mask_id = masked ? run.tokenizer->special().mask : -1;
+  if (masked && run.config.model.mask_id < 0)
+    throw TokenizerError("the tokenizer has no token that stands for a masked one: let attnscope train one");
+  if (masked && run.config.model.head != "tokens")
+    throw ConfigError(fmt::format("model.head is \"{}\", allowed for training: tokens", run.config.model.head));
   run.config.model.num_classes = static_cast<std::int64_t>(run.tokenizer.value().labels().size());
 
   if (same_tokenizer && run_.dataset && run_.config.model.max_length == config.model.max_length) {
@@ -381,7 +393,7 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
 
 bool TorchEngine::has_corpus_of(const Config& config) const {
   return run_.corpus && run_.config.corpus == config.corpus &&
-         run_.config.model.is_language_model() == config.model.is_language_model();
+         run_.config.model.reads_text() == config.model.reads_text();
 }
 
 std::shared_ptr<const Corpus> TorchEngine::corpus_for(const Config& config, const ProgressCallback& progress) const {
@@ -391,7 +403,7 @@ std::shared_ptr<const Corpus> TorchEngine::corpus_for(const Config& config, cons
   const auto report = [&](double fraction) {
     if (progress) progress({mark("Reading the corpus"), fraction});
   };
-  return std::make_shared<const Corpus>(load_corpus(config.corpus, report, config.model.is_language_model()));
+  return std::make_shared<const Corpus>(load_corpus(config.corpus, report, config.model.reads_text()));
 }
 
 // Nothing may throw after run_ has been replaced.
@@ -493,8 +505,8 @@ void TorchEngine::note_validation(const MetricPoint& point) {
 void TorchEngine::use_step(RunOpened& opened, std::int64_t step) {
   if (step == best_weights) {
     if (!best_step()) {
-      throw RunError(fmt::format("{} has no best weights: training.keep_best saves them while training",
-                                 opened.folder));
+      throw RunError(
+          fmt::format("{} has no best weights: training.keep_best saves them while training", opened.folder));
     }
     step = *best_step();
   }
@@ -561,8 +573,7 @@ void TorchEngine::write_lasting(Checkpoint& checkpoint) {
   save_corpus_record(files.corpus(), *run_.record);
   save_metrics(files.metrics(), run_.metrics.from());
   checkpoint.remove(files.optimizer());  // another run's, if this one has none
-  if (!run_.trainer && run_.folder && !run_.optimizer_is_later &&
-      std::filesystem::exists(run_.folder->optimizer())) {
+  if (!run_.trainer && run_.folder && !run_.optimizer_is_later && std::filesystem::exists(run_.folder->optimizer())) {
     write_file(files.optimizer(), read_file(run_.folder->optimizer(), largest_optimizer));
   }
 }
@@ -932,7 +943,7 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
 
     void operator()(const HeldOutStudy&) {
       const Corpus& corpus = engine.corpus_of_run();
-      if (engine.run_.config.model.is_language_model()) {
+      if (engine.run_.config.model.reads_text()) {
         answer = evaluate_text(*watched.model, *engine.run_.tokenizer, corpus.text.test, progress);
       } else {
         answer = evaluate_pairs(*watched.model, *engine.run_.tokenizer, corpus.test, 1, progress);

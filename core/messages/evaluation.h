@@ -12,8 +12,10 @@ namespace attnscope {
 // A sum over target tokens, including </s>, without label smoothing.
 struct NegativeLogLikelihood {
   double nats = 0;
-  std::int64_t tokens = 0;  // target tokens without padding
+  std::int64_t tokens = 0;   // target tokens without padding; of a masked language model, those that were masked
+  std::int64_t correct = 0;  // of these, the most probable token; only for a masked language model
 
+  double accuracy() const { return tokens == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(tokens); }
   double per_token() const { return tokens == 0 ? 0 : nats / static_cast<double>(tokens); }
 };
 

@@ -43,8 +43,9 @@ inline constexpr MetricPlot loss_plot{
 
 inline constexpr MetricPlot accuracy_plot{
     "Accuracy",
-    "Share of targets that are the model's most likely token: labels of a classifier, or tokens that follow from the "
-    "context in a corpus that is drawn during training (repeats). Validation: on examples not seen in training.",
+    "Share of targets that are the model's most likely token: labels of a classifier, masked tokens, or tokens that "
+    "follow from the context in a corpus that is drawn during training (repeats). Validation: on examples not seen in "
+    "training.",
     1.6F};
 
 // In the order of metrics.jsonl, whose lines contain the metrics measured at their step.

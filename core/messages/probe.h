@@ -36,6 +36,7 @@ struct Probe {
   bool follow_reference = false;     // teacher forcing: the decoder's input is the reference, not its own output
   std::string prefix = {};           // the output starts with this text …
   std::vector<int> prefix_ids = {};  // … followed by these tokens
+  std::vector<int> masked = {};      // masked-lm: positions of the source whose tokens are masked
   // The step whose recorded weights are used (Status::recorded_weights); none: the present ones.
   std::optional<std::int64_t> step = {};
   DecodingOptions options = {};

@@ -117,6 +117,13 @@ struct Snapshot {
   AttentionMaps decoder;  // T × T, zero right of the diagonal (look-ahead mask, §3.2.3); empty in recurrent models
   AttentionMaps cross;    // T × S; empty in a language model; at most one map in recurrent models
 
+  // Masked language model, instead of generated outputs: the S predictions of every position, whose reference is the
+  // token that stands there. Row i of `encoder` is the attention of prediction i.
+  std::vector<float> replaced;  // a discriminator's logit that each source token was replaced; S, or empty
+  // log p of each source token if only it is masked (pseudo-log-likelihood, 1910.14659); 0 for special tokens. Only
+  // with Probe::decoding.
+  std::vector<float> masked_log_probs;
+
   std::vector<DecodingStep> decoding;                           // T steps
   std::shared_ptr<const std::vector<PositionTable>> positions;  // never null once published
 
@@ -149,8 +156,21 @@ struct Snapshot {
   // The first generated output: 0, or a language model's first after its prompt.
   int first_output() const { return static_cast<int>(forced - prefix); }
 
-  bool is_whole() const { return captured || (!target_out.empty() && decoding.size() == target_out.size()); }
+  bool is_whole() const {
+    if (model.is_masked_lm() && !model.fills_masks()) return !encoder.empty();
+    return captured || (!target_out.empty() && decoding.size() == target_out.size());
+  }
 };
+
+// The first source token of sentence B of a pair; −1: there is one sentence.
+inline int second_sentence(const Snapshot& snapshot) {
+  if (snapshot.captured) return snapshot.captured->second;
+  if (!snapshot.model.is_masked_lm()) return -1;
+  const auto ends = [&](const Token& token) { return token.id == snapshot.model.end_id; };
+  const auto first = std::ranges::find_if(snapshot.source, ends);
+  const auto second = std::find_if_not(first, snapshot.source.end(), ends);
+  return second == snapshot.source.end() ? -1 : static_cast<int>(second - snapshot.source.begin());
+}
 
 inline const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part) {
   const bool of_decoder = part == AttentionPart::decoder;

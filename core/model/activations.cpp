@@ -37,7 +37,8 @@ void visit_activations(SequenceModel& model, const torch::Tensor& source, const 
   Inspection record{.values_wanted = true, .sublayers_wanted = true, .cells_wanted = true};
   Memory memory;
   if (!config.is_language_model()) memory = model.encode(source, {}, &record);
-  const torch::Tensor features = model.decode(target_in, memory, nullptr, &record);
+  const bool predicts = !config.is_masked_lm() || config.fills_masks();
+  const torch::Tensor features = predicts ? model.decode(target_in, memory, nullptr, &record) : torch::Tensor();
   for (const AttentionPart stack : {AttentionPart::encoder, AttentionPart::decoder}) {
     const std::string name = part_name(stack);
     const auto embedded = record.values.find({ValueKind::state, stack, 0});
@@ -57,6 +58,7 @@ void visit_activations(SequenceModel& model, const torch::Tensor& source, const 
       if (!states.empty()) visit(fmt::format("{} cell {}, h", name, cell + 1), torch::stack(states, 1));
     }
   }
+  if (!predicts) return visit("states", memory.states);
   visit("features", features);  // after the final norm: the input of the output matrix
   const torch::Tensor logits = model.logits(features);
   // A classifier predicts only labels, at the end of the vocabulary.

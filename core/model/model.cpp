@@ -21,8 +21,9 @@ void select_rows(torch::Tensor& tensor, const torch::Tensor& rows) {
 }
 
 torch::nn::Embedding embedding(std::int64_t vocab_size, const ModelConfig& config) {
-  torch::nn::EmbeddingOptions options(vocab_size, config.d_model);
-  if (WithoutInitialValues::in_force()) options._weight(torch::empty({vocab_size, config.d_model}));
+  const std::int64_t width = config.embedding_width();
+  torch::nn::EmbeddingOptions options(vocab_size, width);
+  if (WithoutInitialValues::in_force()) options._weight(torch::empty({vocab_size, width}));
   torch::nn::Embedding made(options);
   if (WithoutInitialValues::in_force()) return made;
   torch::NoGradGuard no_grad;
@@ -30,7 +31,7 @@ torch::nn::Embedding embedding(std::int64_t vocab_size, const ModelConfig& confi
     torch::nn::init::xavier_uniform_(made->weight);
   } else {
     // Scaling by √D at the input gives unit variance; as an output matrix the values are small enough (§3.4).
-    torch::nn::init::normal_(made->weight, 0, 1.0 / std::sqrt(static_cast<double>(config.d_model)));
+    torch::nn::init::normal_(made->weight, 0, 1.0 / std::sqrt(static_cast<double>(width)));
   }
   if (config.padding_id >= 0) made->weight[config.padding_id].zero_();
   return made;
@@ -79,7 +80,7 @@ void SequenceModel::make_output() {
   if (config_.has_tied_output()) {
     output_weight_ = target_embedding_->weight;
   } else {
-    output_weight_ = register_parameter("output_weight", torch::empty({rows, config_.d_model}));
+    output_weight_ = register_parameter("output_weight", torch::empty({rows, config_.embedding_width()}));
     begin_by_xavier(output_weight_);
   }
   if (config_.output_bias) output_bias_ = register_parameter("output_bias", torch::zeros({rows}));
@@ -95,7 +96,8 @@ torch::Tensor SequenceModel::output_input(const torch::Tensor& features) const {
 
 torch::Tensor SequenceModel::embed(const torch::nn::Embedding& embedding, const torch::Tensor& ids,
                                    const torch::Tensor& positions) {
-  return kernels::embed(ids, embedding->weight, embedding_factor(), positions, config_.padding_id, dropout());
+  const double dropped = config_.embedding_norm || config_.token_types > 0 ? 0 : dropout();  // it follows the norm
+  return kernels::embed(ids, embedding->weight, embedding_factor(), positions, config_.padding_id, dropped);
 }
 
 torch::Tensor SequenceModel::logits(const torch::Tensor& features) {

@@ -56,12 +56,16 @@ class SequenceModel : public torch::nn::Module {
                         Inspection* inspection = nullptr) = 0;
 
   // target_in: int64 B×T, shifted right (teacher forcing); → features B×T×D. With a cache, target_in continues the
-  // cached prefix and is appended to the cache.
+  // cached prefix and is appended to the cache. A masked language model predicts the source's own tokens: it returns
+  // features B×S×E, whatever target_in is.
   virtual torch::Tensor decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache = nullptr,
                                Inspection* inspection = nullptr) = 0;
 
   // Converts a decoder layer's output (Inspection::hidden) to features as if it were the last layer: the logit lens.
   virtual torch::Tensor finished(const torch::Tensor& hidden) { return hidden; }
+
+  // B×S, a discriminator's logits that a token was replaced (2003.10555 §2); undefined for other models.
+  virtual torch::Tensor replaced(const Memory& /*memory*/) { return {}; }
 
   // …×D → …×V. A classifier computes logits of its labels; all other tokens get logits so low that their probability is
   // 0.

@@ -11,10 +11,12 @@ NormKind norm_kind(const ModelConfig& config) {
   throw ConfigError("unknown norm \"" + config.norm_kind + '"');
 }
 
-NormImpl::NormImpl(const ModelConfig& config) : epsilon_(config.norm_epsilon) {
+NormImpl::NormImpl(const ModelConfig& config) : NormImpl(config, config.d_model, config.norm_epsilon) {}
+
+NormImpl::NormImpl(const ModelConfig& config, std::int64_t width, double epsilon) : epsilon_(epsilon) {
   if (!config.has_norms()) return;
-  weight_ = register_parameter("weight", torch::ones({config.d_model}));
-  if (norm_kind(config) == NormKind::layer) bias_ = register_parameter("bias", torch::zeros({config.d_model}));
+  weight_ = register_parameter("weight", torch::ones({width}));
+  if (norm_kind(config) == NormKind::layer) bias_ = register_parameter("bias", torch::zeros({width}));
 }
 
 torch::Tensor NormImpl::forward(const torch::Tensor& x) {

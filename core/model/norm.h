@@ -17,6 +17,7 @@ NormKind norm_kind(const ModelConfig& config);
 class NormImpl : public torch::nn::Module {
  public:
   explicit NormImpl(const ModelConfig& config);
+  NormImpl(const ModelConfig& config, std::int64_t width, double epsilon);
 
   torch::Tensor forward(const torch::Tensor& x);  // …×D → …×D
   // Normalizes x + dropout(added).

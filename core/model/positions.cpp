@@ -94,11 +94,11 @@ AddedPositions computed(torch::nn::Module& owner, const std::string& name, const
 }
 
 AddedPositions sinusoidal(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
-  return computed(owner, name, sinusoidal_positions(config.max_length, config.d_model));
+  return computed(owner, name, sinusoidal_positions(config.max_length, config.embedding_width()));
 }
 
 AddedPositions by_halves(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
-  return computed(owner, name, sinusoidal_halves(config.max_length, config.d_model));
+  return computed(owner, name, sinusoidal_halves(config.max_length, config.embedding_width()));
 }
 
 // Learned vectors are Xavier-initialized and added unscaled; or they have the scale of embeddings with variance 1 and
@@ -106,10 +106,10 @@ AddedPositions by_halves(torch::nn::Module& owner, const std::string& name, cons
 // late in training.
 AddedPositions learned(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
   const bool by_xavier = begins_by_xavier(config);
-  const double scale = by_xavier ? 1 : std::sqrt(static_cast<double>(config.d_model));
+  const double scale = by_xavier ? 1 : std::sqrt(static_cast<double>(config.embedding_width()));
   const torch::Tensor vectors = owner.register_parameter(
-      name, by_xavier ? torch::nn::init::xavier_uniform_(torch::empty({config.max_length, config.d_model}))
-                      : torch::randn({config.max_length, config.d_model}) / scale);
+      name, by_xavier ? torch::nn::init::xavier_uniform_(torch::empty({config.max_length, config.embedding_width()}))
+                      : torch::randn({config.max_length, config.embedding_width()}) / scale);
   return [vectors, scale](std::int64_t first, std::int64_t last) {
     check_room(vectors, last);
     return vectors.slice(0, first, last) * scale;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "model/initial_values.h"
 #include "model/kernels/backend.h"
@@ -123,7 +124,11 @@ StackImpl::StackImpl(const ModelConfig& config, std::int64_t num_layers, bool ca
       form_(position_scheme(config.positions).form),
       position_scheme_(register_module("position_scheme", StackPositions(config, causal))) {
   auto layers = register_module("layers", torch::nn::ModuleList());
-  for (std::int64_t i = 0; i < num_layers; ++i) layers->push_back(layers_.emplace_back(config, cross_attention));
+  const std::int64_t groups = config.layer_groups > 0 && !causal ? config.layer_groups : num_layers;
+  std::vector<Layer> own;
+  for (std::int64_t i = 0; i < groups; ++i) layers->push_back(own.emplace_back(config, cross_attention));
+  for (std::int64_t i = 0; i < num_layers; ++i)
+    layers_.push_back(own[static_cast<std::size_t>(i * groups / num_layers)]);
   if (config.final_norm) norm_ = register_module("norm", Norm(config));
 }
 
@@ -221,17 +226,52 @@ void StackImpl::set_dropout(double dropout) {
   for (Layer& layer : layers_) layer->set_dropout(dropout);
 }
 
+// ---- the head of a masked language model
+
+MaskedHeadImpl::MaskedHeadImpl(const ModelConfig& config) : activation_(feed_forward_form(config.activation).function) {
+  if (config.head == "none") return;
+  const bool replaced = config.head == "replaced";
+  const std::int64_t width = replaced ? config.d_model : config.embedding_width();
+  dense_ = register_module("dense", xavier_linear(config.d_model, width, true));
+  if (replaced) {
+    prediction_ = register_module("prediction", xavier_linear(width, 1, true));
+  } else {
+    const double epsilon = config.head_epsilon > 0 ? config.head_epsilon : config.norm_epsilon;
+    norm_ = register_module("norm", Norm(config, width, epsilon));
+  }
+}
+
+torch::Tensor MaskedHeadImpl::forward(const torch::Tensor& states) {
+  if (!norm_) throw std::logic_error("a model without a head for masked tokens predicts none");
+  return norm_(activate(activation_, kernels::linear(states, dense_->weight, dense_->bias)));
+}
+
+torch::Tensor MaskedHeadImpl::replaced(const torch::Tensor& states) {
+  if (!prediction_) return {};
+  return prediction_(activate(activation_, kernels::linear(states, dense_->weight, dense_->bias))).squeeze(2);
+}
+
 // ---- the whole model
 
 Transformer::Transformer(const ModelConfig& config, std::int64_t vocab_size) : SequenceModel(config, vocab_size) {
   make_embeddings();
   if (config.has_encoder()) {
     source_positions_ = make_added_positions(*this, "source_positions", config);
+    if (config.token_types > 0) {
+      token_types_ = register_parameter("token_types", torch::empty({config.token_types, config.embedding_width()}));
+      begin_by_xavier(token_types_);
+    }
+    if (config.embedding_norm)
+      embedding_norm_ = register_module("embedding_norm", Norm(config, config.embedding_width(), config.norm_epsilon));
+    if (config.embedding_width() != config.d_model)
+      widening_ = register_module("widening", xavier_linear(config.embedding_width(), config.d_model, true));
     encoder_ = register_module("encoder", Stack(config, config.num_encoder_layers, false, false));
   }
   if (config.has_decoder()) {
     target_positions_ = make_added_positions(*this, "target_positions", config);
     decoder_ = register_module("decoder", Stack(config, config.num_decoder_layers, true, config.has_encoder()));
+  } else if (config.is_masked_lm()) {
+    head_ = register_module("head", MaskedHead(config));
   } else {
     pooling_ = register_module("pooling", Pooling(config.pooling, config.d_model));
   }
@@ -246,6 +286,17 @@ torch::Tensor Transformer::embed_from(const torch::nn::Embedding& embedding, con
   return embed(embedding, packing.packed(ids), added.defined() ? packing.by_position(added) : added);
 }
 
+// Sentence B of a pair begins after the first end token: [CLS] a [SEP] b [SEP] has types 0…0 1…1.
+torch::Tensor Transformer::completed(torch::Tensor embedded, const torch::Tensor& ids) {
+  if (token_types_.defined()) {
+    const torch::Tensor ends = ids.eq(config_.end_id).to(torch::kInt64);
+    embedded = embedded + torch::embedding(token_types_, (ends.cumsum(1) - ends).clamp_max(token_types_.size(0) - 1));
+  }
+  if (embedding_norm_) embedded = embedding_norm_(embedded);
+  if (embedding_norm_ || token_types_.defined()) embedded = kernels::dropout(embedded, dropout());
+  return widening_ ? kernels::linear(embedded, widening_->weight, widening_->bias) : embedded;
+}
+
 bool Transformer::packs(const Inspection* inspection) const {
   const bool learns = is_training() && torch::GradMode::is_enabled();
   return packs_ && learns && encoder_ && decoder_ && !inspection && kernels::is_fused(output_weight_);
@@ -256,12 +307,13 @@ Memory Transformer::encode(const torch::Tensor& source, const torch::Tensor& pad
   const kernels::Packing packing =
       packs(inspection) && padding.defined() ? kernels::packing_of(padding) : kernels::Packing();
   const torch::Tensor embedded =
-      embed_from(source_embedding_, source_positions_, ids, 0, uses_positions(inspection), packing);
+      completed(embed_from(source_embedding_, source_positions_, ids, 0, uses_positions(inspection), packing), ids);
   return {encoder_(embedded, Memory(), padding, nullptr, inspection, packing), padding, {}, packing};
 }
 
 torch::Tensor Transformer::decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache,
                                   Inspection* inspection) {
+  if (head_) return head_(memory.states);
   if (!decoder_) {
     if (cache) cache->length += target_in.size(1);
     return kernels::dropout(pooling_(memory, target_in.size(1), inspection), dropout());
@@ -275,7 +327,12 @@ torch::Tensor Transformer::decode(const torch::Tensor& target_in, const Memory& 
                   torch::Tensor(), cache, inspection, packing);
 }
 
+torch::Tensor Transformer::replaced(const Memory& memory) {
+  return head_ ? head_->replaced(memory.states) : torch::Tensor();
+}
+
 torch::Tensor Transformer::finished(const torch::Tensor& hidden) {
+  if (head_) return head_(hidden);
   return decoder_ ? decoder_->finished(hidden) : hidden;
 }
 

@@ -94,10 +94,27 @@ class StackImpl : public torch::nn::Module {
   std::int64_t max_length_;
   PositionForm form_;
   StackPositions position_scheme_;
-  std::vector<Layer> layers_;
-  Norm norm_{nullptr};  // none without model.final_norm
+  std::vector<Layer> layers_;  // several may be the same one, with model.layer_groups
+  Norm norm_{nullptr};         // none without model.final_norm
 };
 TORCH_MODULE(Stack);
+
+// Predicts the token at each position from the encoder's state there (1810.04805 §3.1): a linear map, the layers'
+// activation and a norm before the output matrix. A discriminator (2003.10555 §2) has one output instead, positive if
+// the token was replaced.
+class MaskedHeadImpl : public torch::nn::Module {
+ public:
+  explicit MaskedHeadImpl(const ModelConfig& config);
+
+  torch::Tensor forward(const torch::Tensor& states);   // B×S×D → B×S×E
+  torch::Tensor replaced(const torch::Tensor& states);  // B×S×D → B×S; only of a discriminator
+
+ private:
+  ActivationFunction activation_;
+  torch::nn::Linear dense_{nullptr}, prediction_{nullptr};
+  Norm norm_{nullptr};
+};
+TORCH_MODULE(MaskedHead);
 
 class Transformer final : public SequenceModel {
  public:
@@ -107,6 +124,7 @@ class Transformer final : public SequenceModel {
   torch::Tensor decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache = nullptr,
                        Inspection* inspection = nullptr) override;
   torch::Tensor finished(const torch::Tensor& hidden) override;
+  torch::Tensor replaced(const Memory& memory) override;
   void set_dropout(double dropout) override;
   void set_recompute(bool recompute) override;
   void set_packs(bool packs) override { packs_ = packs; }
@@ -118,6 +136,8 @@ class Transformer final : public SequenceModel {
   torch::Tensor embed_from(const torch::nn::Embedding& embedding, const AddedPositions& positions,
                            const torch::Tensor& ids, std::int64_t first, bool with_positions,
                            const kernels::Packing& packing);
+  // What BERT does to the sum of token and position embeddings: adds token types, normalizes and widens.
+  torch::Tensor completed(torch::Tensor embedded, const torch::Tensor& ids);
   // True if this pass skips padding.
   bool packs(const Inspection* inspection) const;
 
@@ -126,6 +146,10 @@ class Transformer final : public SequenceModel {
   Stack encoder_{nullptr};                              // none in a language model
   Stack decoder_{nullptr};                              // none in a classifier
   Pooling pooling_{nullptr};                            // of a classifier
+  torch::Tensor token_types_;                           // types × E; undefined without model.token_types
+  Norm embedding_norm_{nullptr};
+  torch::nn::Linear widening_{nullptr};  // from embeddings of another width
+  MaskedHead head_{nullptr};             // of a masked language model
 };
 
 }  // namespace attnscope

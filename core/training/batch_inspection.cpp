@@ -61,7 +61,7 @@ void add_dropout(BatchInspection& inspection, const Batch& part, int wanted, con
 
 BatchInspector::BatchInspector(const Config& config, std::shared_ptr<const Dataset> dataset)
     : batches_(config, dataset) {
-  if (config.model.is_language_model()) return;
+  if (config.model.reads_text()) return;
   const TrainingConfig& training = config.training;
   const auto share = [&](BatchRule rule) {
     return padding_share(dataset->train, epoch_batches(dataset->train, rule, training.seed, 0));
@@ -73,7 +73,7 @@ BatchInspector::BatchInspector(const Config& config, std::shared_ptr<const Datas
 }
 
 BatchInspection BatchInspector::inspect(const BatchWanted& wanted, const Config& config, const Tokenizer& tokenizer,
-                                           std::int64_t step, std::int64_t num_parts) {
+                                        std::int64_t step, std::int64_t num_parts) {
   BatchInspection inspection;
   inspection.step = step + 1;
   inspection.batch = step * config.training.accumulation_steps;

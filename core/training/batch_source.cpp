@@ -37,7 +37,7 @@ Batch drawn_batch(const Dataset& dataset, const Config& config, std::int64_t num
 BatchSource::BatchSource(const Config& config, std::shared_ptr<const Dataset> dataset, std::int64_t rank,
                          std::int64_t num_ranks)
     : config_(config), dataset_(std::move(dataset)), rank_(rank), num_ranks_(num_ranks) {
-  if (config_.model.is_language_model()) return;
+  if (config_.model.reads_text()) return;
   pairs_.emplace(dataset_->train, batch_rule(config_.training), config_.training.seed);
 }
 
@@ -59,12 +59,19 @@ std::vector<Batch> BatchSource::parts(std::int64_t number, std::int64_t count, t
   for (std::int64_t i = 0; i < num_parts; ++i) {
     const auto part = part_of(share, i, num_parts);
     if (dataset_->draw_window) {
-      parts.push_back(drawn_batch(*dataset_, config_, number, rows_before(part),
-                                  static_cast<std::int64_t>(part.size()), device));
+      parts.push_back(
+          drawn_batch(*dataset_, config_, number, rows_before(part), static_cast<std::int64_t>(part.size()), device));
       continue;
     }
-    parts.push_back(make_batch(dataset_->train_stream, part, windows.length, device,
-                               config_.model.special()));
+    if (!config_.model.is_masked_lm()) {
+      parts.push_back(make_batch(dataset_->train_stream, part, windows.length, device, config_.model.special()));
+      continue;
+    }
+    const std::vector<bool>& words = dataset_->begins_word;
+    const Masking masking{config_.training.masked / 100, config_.training.whole_words ? &words : nullptr,
+                          config_.training.seed, number};
+    parts.push_back(make_masked_batch(dataset_->train_stream, part, windows.length, device, config_.model,
+                                      std::ssize(words), masking));
   }
   return parts;
 }

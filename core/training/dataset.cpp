@@ -41,6 +41,19 @@ std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenize
   return dataset;
 }
 
+// Words begin with "▁" or "Ġ", or their other tokens with "##".
+std::vector<bool> word_beginnings(const Tokenizer& tokenizer) {
+  std::vector<bool> marked, unmarked;
+  bool marks_rest = false;
+  for (int id = 0; id < tokenizer.vocab_size(); ++id) {
+    const std::string token = tokenizer.token(id);
+    marks_rest |= token.starts_with("##") && token != "##";
+    marked.push_back(token.starts_with(word_mark) || token.starts_with("Ġ"));
+    unmarked.push_back(!token.starts_with("##"));
+  }
+  return marks_rest ? unmarked : marked;
+}
+
 std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer& tokenizer,
                                            const FractionCallback& progress) {
   // About as many calls as lines or passages.
@@ -52,6 +65,7 @@ std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer
     if (progress) progress(std::min(1.0, done++ / calls));
   };
   auto dataset = std::make_shared<Dataset>();
+  if (tokenizer.special().mask >= 0) dataset->begins_word = word_beginnings(tokenizer);
   dataset->train_stream = encode_text(tokenizer, corpus.text.train, yield).stream;
   dataset->validation_stream = encode_text(tokenizer, corpus.text.validation, yield).stream;
   if (dataset->train_stream.size() < 2) {
@@ -165,18 +179,18 @@ std::vector<std::string> labels_of(const Corpus& corpus) {
   return {labels.begin(), labels.end()};
 }
 
-std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config, bool labelled) {
+std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config, const ModelConfig& model) {
   std::vector<std::string> sentences = lines_of(corpus.text.train);
   for (const Pair& pair : corpus.train) {
     sentences.push_back(pair.source);
-    if (!labelled) sentences.push_back(pair.target);
+    if (!model.is_classifier()) sentences.push_back(pair.target);
   }
-  return Tokenizer::train(sentences, config);
+  return Tokenizer::train(sentences, config, model.is_masked_lm());
 }
 
 std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model,
                                              const FractionCallback& progress) {
-  if (!model.is_language_model()) return encode_pairs(corpus, tokenizer, model.max_length, progress);
+  if (!model.reads_text()) return encode_pairs(corpus, tokenizer, model.max_length, progress);
   return corpus.drawn ? encode_drawn(corpus, tokenizer, model.max_length) : encode_text(corpus, tokenizer, progress);
 }
 

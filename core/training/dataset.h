@@ -33,13 +33,14 @@ struct Dataset {
   // function that draws a window of max_length + 1 tokens, the first of which is a line end.
   std::vector<bool> determined;
   std::function<std::vector<int>(Random& random)> draw_window;
+  std::vector<bool> begins_word;  // by token id, only for a masked language model
 
   bool can_validate() const { return !validation.empty() || !validation_stream.empty(); }
 };
 
-// Trains a SentencePiece model on the corpus's training part, in the form that Tokenizer accepts. For a classifier's
-// corpus, only on the texts.
-std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config, bool labelled = false);
+// Trains a SentencePiece model on the corpus's training part, in the form that Tokenizer accepts. For a classifier
+// only on the texts; for a masked language model with a mask token.
+std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config, const ModelConfig& model);
 
 // The distinct targets of the training part, sorted by bytes. Throws CorpusError if there are too many to be labels.
 std::vector<std::string> labels_of(const Corpus& corpus);

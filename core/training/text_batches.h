@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "config/config.h"
 #include "training/batches.h"
 
 namespace attnscope {
@@ -14,6 +15,19 @@ namespace attnscope {
 // `tokens` counts the non-padding positions of target_out.
 Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> places, std::int64_t length,
                  torch::Device device, const SpecialTokens& special = {});
+
+// How tokens are chosen for a masked language model.
+struct Masking {
+  double share = 0.15;                        // of the tokens; 80 % of them are masked, 10 % replaced, 10 % kept
+  const std::vector<bool>* begins_word = {};  // by token id: whole words are chosen; null: single tokens
+  std::int64_t seed = 0, batch_number = -1;   // of the choice, which also depends on the window's place
+};
+
+// The same windows for a masked language model (1810.04805 §3.1): the source is the window with some tokens masked;
+// target_out has the original tokens there, and padding elsewhere. Special tokens are never chosen.
+Batch make_masked_batch(std::span<const int> stream, std::span<const std::int64_t> places, std::int64_t length,
+                        torch::Device device, const ModelConfig& model, std::int64_t vocab_size,
+                        const Masking& masking);
 
 // The start positions and the length of a batch's windows.
 struct TextWindows {

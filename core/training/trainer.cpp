@@ -246,8 +246,10 @@ bool Trainer::validation_due() const {
 }
 
 void Trainer::validate(SequenceModel& watched, MetricPoint& point, const YieldCallback& yield) const {
-  point.set(metric("validation_nll"),
-            attnscope::validate(watched, *dataset_, config_.training.batch_size, yield, ranks_.get()));
+  const NegativeLogLikelihood loss =
+      attnscope::validate(watched, *dataset_, config_.training.batch_size, yield, ranks_.get());
+  point.set(metric("validation_nll"), loss.per_token());
+  if (config_.model.is_masked_lm()) point.set(metric("validation_accuracy"), loss.accuracy());
   const Accuracies shares = accuracies(watched, *dataset_, config_.training.batch_size, yield);
   if (shares.training) point.set(metric("accuracy"), *shares.training);
   if (shares.validation) point.set(metric("validation_accuracy"), *shares.validation);

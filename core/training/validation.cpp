@@ -20,8 +20,16 @@ constexpr std::int64_t max_validation_tokens = 16384;  // of running text
 // The loss of one batch.
 NegativeLogLikelihood of_batch(SequenceModel& model, const Batch& batch) {
   const Memory memory = batch.source.defined() ? model.encode(batch.source, batch.source_padding) : Memory();
-  const torch::Tensor mean = model.loss(model.decode(batch.target_in, memory), batch.target_out, 0);
-  return {mean.item<double>() * static_cast<double>(batch.targets), batch.targets};
+  const torch::Tensor features = model.decode(batch.target_in, memory);
+  NegativeLogLikelihood sum{0, batch.targets};
+  if (batch.targets == 0) return sum;
+  sum.nats = model.loss(features, batch.target_out, 0).item<double>() * static_cast<double>(batch.targets);
+  if (model.config().is_masked_lm()) {
+    const torch::Tensor asked = batch.target_out.ne(model.config().padding_id);
+    const torch::Tensor best = model.logits(features.index({asked})).argmax(-1);
+    sum.correct = best.eq(batch.target_out.index({asked})).sum().item<std::int64_t>();
+  }
+  return sum;
 }
 
 // The sum over `count` batches, in order.
@@ -35,6 +43,7 @@ NegativeLogLikelihood sum_of(SequenceModel& model, std::size_t count, const std:
       [&](std::size_t i) {
         total.nats += parts[i].nats;
         total.tokens += parts[i].tokens;
+        total.correct += parts[i].correct;
         if (yield) yield();
       });
   return total;
@@ -66,6 +75,8 @@ class Windows {
     const auto rest = std::span(places_).subspan(i * rows_);
     const ModelConfig& config = model_.config();
     const auto places = rest.first(std::min(rest.size(), rows_));
+    if (config.is_masked_lm())
+      return make_masked_batch(read_, places, config.max_length, model_.device(), config, model_.vocab_size(), {});
     Batch batch = make_batch(read_, places, config.max_length, model_.device(), config.special());
     if (!determined_.empty()) batch.determined = determined_at(places).to(model_.device());
     return batch;
@@ -136,7 +147,7 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
 }
 
 std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size) {
-  if (model.config().is_language_model()) {
+  if (model.config().reads_text()) {
     std::vector<Batch> batches;
     const Windows windows(model, dataset.validation_stream, batch_size, most_validation_windows(model),
                           dataset.determined);
@@ -156,8 +167,8 @@ Accuracies accuracies(SequenceModel& model, const Dataset& dataset, std::int64_t
   return shares;
 }
 
-double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const YieldCallback& yield,
-                Ranks* ranks) {
+NegativeLogLikelihood validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
+                               const YieldCallback& yield, Ranks* ranks) {
   const std::vector<Batch> batches = validation_batches(model, dataset, batch_size);
   // Batches are sorted by length: dealing them out one by one gives every rank short and long ones.
   const std::size_t first = ranks != nullptr ? static_cast<std::size_t>(ranks->rank()) : 0;
@@ -166,11 +177,11 @@ double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch
   NegativeLogLikelihood total = sum_of(
       model, count, [&](std::size_t i) { return batches[first + i * every]; }, yield);
   if (ranks != nullptr) {
-    std::array<double, 2> sums{total.nats, static_cast<double>(total.tokens)};
+    std::array<double, 3> sums{total.nats, static_cast<double>(total.tokens), static_cast<double>(total.correct)};
     ranks->sum(sums);
-    total = {sums[0], static_cast<std::int64_t>(sums[1])};
+    total = {sums[0], static_cast<std::int64_t>(sums[1]), static_cast<std::int64_t>(sums[2])};
   }
-  return total.per_token();
+  return total;
 }
 
 }  // namespace attnscope

@@ -25,7 +25,8 @@ inline constexpr std::int64_t all_windows = std::numeric_limits<std::int64_t>::m
 // A language model reads a text stream in consecutive windows of max_length tokens; the first begins with eos, as if a
 // line had just ended, and every other with the last token of the previous window. So each token is predicted once,
 // from the preceding tokens of its window. If there are more than `max_windows` windows, that many evenly spaced ones
-// are used, always the same.
+// are used, always the same. A masked language model reads the same windows with 15 % of the tokens masked, always the
+// same ones.
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const int> stream,
                                               std::int64_t batch_size, std::int64_t max_windows,
                                               const YieldCallback& yield);
@@ -35,16 +36,16 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
 std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size);
 
 // The share of targets that the model predicts (its most likely token): all targets of a classifier, those of a drawn
-// corpus that follow from the context. Empty for any other model, whose accuracy is not measured.
+// corpus that follow from the context. Empty for any other model, whose accuracy is not measured here.
 struct Accuracies {
   std::optional<double> training, validation;
 };
 Accuracies accuracies(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
                       const YieldCallback& yield);
 
-// Nats per token on the validation part or, if it is large, on an evenly spaced sample. The validation part must not be
+// The loss on the validation part or, if it is large, on an evenly spaced sample. The validation part must not be
 // empty. With `ranks`, all ranks must call it and share the work.
-double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const YieldCallback& yield,
-                Ranks* ranks = nullptr);
+NegativeLogLikelihood validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
+                               const YieldCallback& yield, Ranks* ranks = nullptr);
 
 }  // namespace attnscope

@@ -219,6 +219,10 @@ constexpr std::array terms = {
          "scores of keys after the query are −∞", paper, "inside"},
     Term{"loss", "How surprised the model is by the correct tokens, on average. Training minimizes it.",
          "−Σ target · log p, in nats per token", "", ""},
+    Term{"masked language model",
+         "An encoder that predicts hidden tokens from the tokens on both sides. In training, 15 % of the tokens are "
+         "hidden; it generates no text.",
+         "p(x_i | x_1 … x_(i−1), x_(i+1) … x_n)", "Devlin et al. 2018, arXiv 1810.04805", "steps"},
     Term{"nat", "The unit of information with natural logarithms: 0.69 nats are one bit.", "1 nat = 1 / ln 2 bit", "",
          ""},
     Term{"one-hot vector",

@@ -31,6 +31,11 @@ struct Theme {
 
 const Theme& theme(ThemeName name);
 
+// Of the tokens of a pair's second sentence.
+inline Color32 second_sentence_color(const Theme& theme) {
+  return theme.series[2];
+}
+
 // The same theme with more contrast: projectors wash out thin lines and grays.
 Theme projected(const Theme& theme);
 

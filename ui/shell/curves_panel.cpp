@@ -176,11 +176,20 @@ struct BothNames {
 constexpr std::array both_names = {BothNames{"loss", "A", "B"},
                                    BothNames{"validation_nll", mark("A val."), mark("B val.")}};
 
+// Not every model measures its accuracy, so that plot is never drawn empty.
+bool is_absent(const std::vector<std::size_t>& metrics, std::span<const Curves* const> all) {
+  const auto measured = [&](const Curves* curves) {
+    return std::ranges::any_of(metrics, [&](std::size_t place) { return !(*curves)[place].points().x.empty(); });
+  };
+  return metrics.front() == metric("accuracy") && std::ranges::none_of(all, measured);
+}
+
 // A uses the colors at even indices and B those at odd ones, in every plot.
 std::vector<MetricLines> plots_of_both(const Curves& a, const Curves& b, const CurvesView& view, const Skin& skin) {
   const auto& colors = skin.theme.series;
   std::vector<MetricLines> plots;
   for (const std::vector<std::size_t>& metrics : metrics_by_plot()) {
+    if (is_absent(metrics, std::array{&a, &b})) continue;
     MetricLines plot{metrics.front(), {}};
     std::size_t next_color = 0;
     for (const std::size_t place : metrics) {
@@ -224,6 +233,7 @@ std::vector<MetricLines> plots_of(const Curves& curves, const Curves* other, con
   std::vector<MetricLines> measured;
   std::vector<MetricLines> empty;
   for (const std::vector<std::size_t>& metrics : metrics_by_plot()) {
+    if (is_absent(metrics, std::array{&curves})) continue;
     MetricLines plot{metrics.front(), {}};
     for (const std::size_t place : metrics) {
       const MetricRow& row = metric_rows[place];

@@ -193,6 +193,7 @@ void let_go_of_output(AppState& scope) {
   DecodingView& decoding = scope.views.of<DecodingView>();
   decoding.prefix.clear();
   decoding.prefix_ids.clear();
+  decoding.masked.clear();
   decoding.hypothesis.clear();
 }
 

@@ -38,7 +38,7 @@ void draw_sentence_list(AppState& scope, const Skin& skin) {
   ImGui::SetNextWindowSizeConstraints(ImVec2(skin.px(320), 0), ImVec2(skin.px(900), skin.px(420)));
   if (!ImGui::BeginPopup("sentences")) return;
   int id = 0;
-  const bool prompt = scope.a.run.config.model.is_language_model();
+  const bool prompt = scope.a.run.config.model.reads_text();
   if (!scope.a.run.examples.empty()) {
     draw_list_heading(shows_capture(scope) ? tr("Sentences of the capture")
                       : prompt             ? tr("From the test part of the corpus")
@@ -140,7 +140,9 @@ void draw_output(const AppState& scope, const Skin& skin) {
   if (is_blank(scope.layout.sentence) && !scope.a.run.config.model.is_language_model()) {
     ImGui::AlignTextToFramePadding();
     return dim_text(scope.a.run.config.model.is_classifier() ? tr("Type a text to classify it.")
-                                                             : tr("Type a sentence to translate it."),
+                    : scope.a.run.config.model.is_masked_lm()
+                        ? tr("Type a sentence. The masks in it will be filled in.")
+                        : tr("Type a sentence to translate it."),
                     skin);
   }
   const bool pending = !is_recorded(*snapshot) && snapshot->request < scope.asked.request;
@@ -152,6 +154,9 @@ void draw_output(const AppState& scope, const Skin& skin) {
       skin.presentation ? shortened_at_start(ImGui::GetFont(), text, room) : shortened(ImGui::GetFont(), text, room);
   colored_text(pending ? faded(skin.theme.text_dim, 0.7F) : skin.theme.text, seen);
   const bool continues = snapshot->model.is_language_model();
+  if (snapshot->model.is_masked_lm())
+    return help_tooltip(trf("{}\nThe most probable token at every mask, after {} training steps", text, snapshot->step),
+                        skin);
   help_tooltip(trf("{}\nGreedy decoding after {} training steps{}{}", text, snapshot->step,
                    continues                    ? tr("; ⏎ is a line break, and the text could continue")
                    : snapshot->stopped_at_limit ? tr("; stopped at the maximum length, without </s>")

@@ -285,7 +285,7 @@ void draw_corpus_fact(const RunOpened& run, const Skin& skin) {
                  skin);
     return;
   }
-  const bool text = run.config.model.is_language_model();
+  const bool text = run.config.model.reads_text();
   small_text(skin.theme.text_dim,
              trf("{} train, {} validation, {} test{}", grouped(run.train_pairs), grouped(run.validation_pairs),
                  grouped(run.test_pairs), text ? tr(" characters") : ""),

@@ -65,9 +65,9 @@ bool contains(std::span<const Workspace> group, const Workspace* workspace) {
 }
 
 // True if the tabs of all workspaces fit into a line of that width.
-bool all_fit(float room, const Skin& skin) {
+bool all_fit(float room, const ModelConfig& model, const Skin& skin) {
   float width = 0;
-  for (const Workspace& workspace : workspaces()) width += button_width(tr(workspace.title)) + skin.px(2);
+  for (const Workspace& workspace : workspaces()) width += button_width(tr(title_of(workspace, model))) + skin.px(2);
   return width + skin.px(8) * static_cast<float>(workspace_groups().size()) <= room;
 }
 
@@ -84,7 +84,8 @@ void draw_group(AppState& scope, std::span<const Workspace> group, bool spread, 
   for (const Workspace& workspace : group) {
     if (absence(scope, workspace)) continue;
     const bool active = scope.layout.workspace == &workspace;
-    if (draw_tab(tr_label(workspace.title), active, trf("{} Key: {}.", tr(workspace.help), key), skin))
+    if (draw_tab(tr_label(title_of(workspace, scope.a.run.config.model)), active,
+                 trf("{} Key: {}.", tr(workspace.help), key), skin))
       scope.layout.workspace = &workspace;
   }
 }
@@ -108,8 +109,9 @@ void draw_tabs(AppState& scope, const Skin& skin) {
   const float tabs = ImGui::GetContentRegionAvail().x - curves_width;
   // Reduces the padding before a group collapses into one tab.
   const ImVec2 padding = ImGui::GetStyle().FramePadding;
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {all_fit(tabs, skin) ? padding.x : padding.x * 0.5F, padding.y});
-  const bool spread = all_fit(tabs, skin);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                      {all_fit(tabs, scope.a.run.config.model, skin) ? padding.x : padding.x * 0.5F, padding.y});
+  const bool spread = all_fit(tabs, scope.a.run.config.model, skin);
   for (const std::span<const Workspace> group : workspace_groups()) {
     if (std::ranges::all_of(group, [&](const Workspace& workspace) { return absence(scope, workspace) != nullptr; }))
       continue;

@@ -201,7 +201,7 @@ std::string study_text(const StudyQuestion& question, const ModelConfig& model) 
   if (std::holds_alternative<TensorsQuestion>(question)) return tr("Reading every tensor");
   if (std::holds_alternative<OrderQuestion>(question)) return tr("Running the model on shuffled words");
   if (model.is_classifier()) return tr("Classifying the held-out texts");
-  return model.is_language_model() ? tr("Evaluating the held-out text") : tr("Translating the held-out pairs");
+  return model.reads_text() ? tr("Evaluating the held-out text") : tr("Translating the held-out pairs");
 }
 
 std::string result_text(const StudyResult& result) {

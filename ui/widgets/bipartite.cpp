@@ -219,13 +219,15 @@ void draw_token(Painter& paint, const BipartiteCanvas& canvas, BipartiteToken to
   const Skin& skin = canvas.skin;
   const ImVec2 low = canvas.corner(token);
   if (!canvas.in_sight(low.y, low.y + columns.pitch)) return;
-  Color32 ink = mixed(skin.theme.text_dim, skin.theme.text, 0.6F);
+  const int second = token.side == Side::queries ? canvas.data.second_row : canvas.data.second_col;
+  const bool is_second = second >= 0 && token.index >= second;
+  Color32 ink = mixed(skin.theme.text_dim, is_second ? second_sentence_color(skin.theme) : skin.theme.text, 0.6F);
   const ImVec2 high{low.x + canvas.box().x, low.y + canvas.box().y};
   if (focus && focus->side != token.side) {
     ink = text_on(draw_weight_box(paint, canvas, *focus, token));
   } else if (focus == token || marked) {
     paint.filled_rect(low, high, skin.theme.hovered, skin.px(2));
-    ink = skin.theme.text;
+    ink = is_second ? second_sentence_color(skin.theme) : skin.theme.text;
   } else if (focus) {
     ink = skin.theme.text_dim;
   }

@@ -24,9 +24,11 @@ struct BipartiteToken {
 };
 
 struct BipartiteData {
-  std::span<const Matrix* const> heads;         // queries × keys each; entries outside a matrix have weight 0
-  std::span<const std::string> row_labels;      // the queries; empty: numbers, one per row of the largest matrix
-  std::span<const std::string> col_labels;      // the keys
+  std::span<const Matrix* const> heads;     // queries × keys each; entries outside a matrix have weight 0
+  std::span<const std::string> row_labels;  // the queries; empty: numbers, one per row of the largest matrix
+  std::span<const std::string> col_labels;  // the keys
+  int second_row = -1;                      // labels from here on have another color; −1: none
+  int second_col = -1;
   std::span<const Color32> colors;              // one per head; missing ones come from the theme's series, in order
   std::string_view row_axis;                    // heading of the left column: "query (input)"
   std::string_view col_axis;                    // heading of the right column

@@ -120,9 +120,15 @@ void draw_values(const HeatmapCanvas& canvas) {
     }
 }
 
-Color32 label_color(const HeatmapCanvas& canvas, bool hovered, bool selected) {
-  if (hovered) return canvas.skin.theme.text;
-  return selected ? canvas.skin.theme.accent : mixed(canvas.skin.theme.text_dim, canvas.skin.theme.text, 0.5F);
+bool is_second(int second, int index) {
+  return second >= 0 && index >= second;
+}
+
+Color32 label_color(const HeatmapCanvas& canvas, bool hovered, bool selected, bool second) {
+  const Theme& theme = canvas.skin.theme;
+  const Color32 own = second ? second_sentence_color(theme) : theme.text;
+  if (hovered) return own;
+  return selected ? theme.accent : mixed(theme.text_dim, own, second ? 0.8F : 0.5F);
 }
 
 // The informative cells of the selected row or column, in descending order.
@@ -206,7 +212,9 @@ void draw_row_labels(const HeatmapCanvas& canvas, int hovered) {
     const float middle = y + extent.y / 2;
     if (middle < layout.body.y || middle > layout.end().y) continue;
     canvas.paint.text(font, {layout.body.x - canvas.skin.px(6) - extent.x, y},
-                      label_color(canvas, row == hovered, row == canvas.options.selected_row), text);
+                      label_color(canvas, row == hovered, row == canvas.options.selected_row,
+                                  is_second(canvas.options.second_row, row)),
+                      text);
   }
 }
 
@@ -217,7 +225,8 @@ void draw_col_labels(const HeatmapCanvas& canvas, int hovered) {
   const LabelChoice labels = col_labels(canvas, hovered);
   for (int col = cols.begin; col < cols.end; ++col) {
     if (!labels.shows(col)) continue;
-    const Color32 color = label_color(canvas, col == hovered, col == canvas.options.selected_col);
+    const Color32 color = label_color(canvas, col == hovered, col == canvas.options.selected_col,
+                                      is_second(canvas.options.second_col, col));
     const std::string text =
         shortened(font, label_of(canvas.options.col_labels, col, canvas.options.first_col), layout.col_label_width);
     const float middle = canvas.corner(0, col).x + layout.cell.x / 2;

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "common/color_map.h"
 #include "base/pointed.h"
+#include "common/color_map.h"
 
 namespace attnscope {
 
@@ -34,6 +34,8 @@ struct HeatmapOptions {
   std::string col_axis;                     // label of the column axis
   std::span<const std::string> row_labels;  // empty: numbers starting at first_row
   std::span<const std::string> col_labels;
+  int second_row = -1;  // labels from here on belong to a second sentence and have another color; −1: none
+  int second_col = -1;
   int first_row = 0;
   int first_col = 0;
   bool square = true;       // square cells; false: the matrix fills the space

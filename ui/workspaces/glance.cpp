@@ -477,7 +477,7 @@ Glance glance_at(const ShownMaps& maps, const HeadPlace& place) {
   glance.unseen = inspected.unseen;
   if (const Matrix* map = map_at(inspected, place))
     glance.inspections = merged(*map, glance.text.words, glance.text.words);
-  if (text_goes_on || !maps.complete.snapshot) return glance;
+  if (text_goes_on || newest.model.is_masked_lm() || !maps.complete.snapshot) return glance;
   const Snapshot& complete = *maps.complete.snapshot;
   glance.written = set_text(words_of(complete.target_out), complete.target_out);
   glance.read_from.assign(glance.written.words.size(), -1);

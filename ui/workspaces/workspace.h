@@ -75,8 +75,9 @@ struct WorkspaceKey {
 // The keys with that title: "Enter, Backspace".
 std::string keys_text(std::span<const WorkspaceKey> keys, std::string_view title);
 
-// The least that a view needs; a capture has no model, and hidden states only if its program recorded them.
-enum class ViewNeeds { model, hidden, attention, nothing };
+// The least that a view needs: a writer is a model that generates text token by token; a capture has no model, and
+// hidden states only if its program recorded them.
+enum class ViewNeeds { writer, model, hidden, attention, nothing };
 
 // One of the views of a workspace: a level or mode.
 struct WorkspaceView {
@@ -127,6 +128,7 @@ struct Workspace {
   void (*ask)(const Views&, Probe&) = nullptr;       // for data other than attention maps and the decoding
   std::optional<WorkspaceNumbers> (*numbers)(const Views&) = nullptr;  // numbers other than an attention map; nullopt:
                                                                        // none at present
+  const char* title_of_masks = nullptr;     // title for a masked language model; null: the same
   bool (*is_busy)(const Views&) = nullptr;  // playing or computing: needs frames without input
 };
 

@@ -99,6 +99,7 @@ constexpr std::array workspace_table = {
               .show = show_mode,
               .shown = shown<&DecodingView::mode>,
               .ask = ask_for_decodings,
+              .title_of_masks = "Fill mask",
               .is_busy = is_playing},
     Workspace{.name = "circuit",
               .title = "Circuit",
@@ -207,14 +208,20 @@ std::string keys_text(std::span<const WorkspaceKey> keys, std::string_view title
 // ---- views
 
 const char* view_refusal(const WorkspaceView& view, const Snapshot& snapshot) {
+  if (view.needs == ViewNeeds::writer && snapshot.model.is_masked_lm())
+    return tr("A masked language model predicts single tokens and generates no text: see Fill mask.");
   if (!snapshot.captured)
     return view.needs == ViewNeeds::hidden ? tr("This view shows the hidden states of a capture.") : nullptr;
   if (view.needs >= ViewNeeds::attention) return nullptr;
-  if (view.needs == ViewNeeds::model)
+  if (view.needs <= ViewNeeds::model)
     return tr("This view needs the model, and a capture contains only its attention: open a run or checkpoint.");
   return snapshot.captured->hidden.empty()
              ? tr("This view needs hidden states, which this capture does not contain: add the tensor “hidden”.")
              : nullptr;
+}
+
+const char* title_of(const Workspace& workspace, const ModelConfig& model) {
+  return model.is_masked_lm() && workspace.title_of_masks ? workspace.title_of_masks : workspace.title;
 }
 
 const char* workspace_refusal(const Workspace& workspace, const Snapshot& snapshot) {

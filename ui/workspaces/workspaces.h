@@ -24,6 +24,9 @@ std::vector<std::string> workspace_names();
 // The names of the views of all workspaces.
 std::vector<std::string> view_names();
 
+// The title of its tab for that model.
+const char* title_of(const Workspace& workspace, const ModelConfig& model);
+
 // The reason why the workspace cannot show that snapshot in any of its views; null: it can.
 const char* workspace_refusal(const Workspace& workspace, const Snapshot& snapshot);
 

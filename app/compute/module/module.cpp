@@ -18,6 +18,7 @@ int run(const ComputeOptions& options, bool is_quiet) {
     int operator()(const TrainOptions& o) const { return train(o); }
     int operator()(const CompareOptions& o) const { return compare(o); }
     int operator()(const TranslateOptions& o) const { return translate(o); }
+    int operator()(const FillOptions& o) const { return fill(o); }
     int operator()(const EvaluateOptions& o) const { return evaluate(o); }
     int operator()(const AttendOptions& o) const { return attend(o); }
     int operator()(const PageOptions& o) const { return page(o); }

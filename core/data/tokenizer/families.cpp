@@ -21,6 +21,12 @@ constexpr std::array t5_files = {TokenizerFile{"spiece.model"}, settings_file};
 // The last file contains everything in the first two: there are folders with either.
 constexpr std::array gpt2_files = {TokenizerFile{"vocab.json", false}, TokenizerFile{"merges.txt", false},
                                    settings_file, TokenizerFile{"tokenizer.json", false}};
+constexpr std::array bert_files = {TokenizerFile{"vocab.txt", false}, settings_file,
+                                   TokenizerFile{"tokenizer.json", false}};
+constexpr std::array xlm_roberta_files = {TokenizerFile{"sentencepiece.bpe.model", false}, settings_file,
+                                          TokenizerFile{"tokenizer.json", false}};
+constexpr std::array albert_files = {TokenizerFile{"spiece.model", false}, settings_file,
+                                     TokenizerFile{"tokenizer.json", false}};
 constexpr std::array llama_files = {TokenizerFile{"tokenizer.model"}, settings_file};
 
 struct Family {
@@ -30,9 +36,14 @@ struct Family {
 };
 
 const std::array families = {
-    Family{"sentencepiece", own_files, nullptr}, Family{"marian", marian_files, marian_pieces},
-    Family{"t5", t5_files, t5_pieces},           Family{"gpt2", gpt2_files, gpt2_pieces},
+    Family{"sentencepiece", own_files, nullptr},
+    Family{"marian", marian_files, marian_pieces},
+    Family{"t5", t5_files, t5_pieces},
+    Family{"gpt2", gpt2_files, gpt2_pieces},
     Family{"llama", llama_files, llama_pieces},
+    Family{"bert", bert_files, bert_pieces},
+    Family{"xlm-roberta", xlm_roberta_files, xlm_roberta_pieces},
+    Family{"albert", albert_files, albert_pieces},
 };
 
 // One label per line.
@@ -71,12 +82,16 @@ Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const Sp
     return {std::move(files.at("tokenizer.model")), labels_of(labels->second)};
   }
   std::unique_ptr<const PieceScheme> scheme = known.make(files, static_cast<int>(vocab_size));
-  if (const int end = scheme->end_id(); end != special.end) {
+  if (const int end = scheme->end_id(); end != special.end && special.end >= 0) {
     throw TokenizerError(
         fmt::format("the tokenizer ends a text with token {}, the model with token {}", end, special.end));
   }
   SpecialTokens pieces = special;
   pieces.unknown = scheme->unknown_id();
+  if (special.end < 0) {  // an encoder's config.json does not name these tokens
+    pieces.end = scheme->end_id();
+    pieces.start = scheme->opening_id();
+  }
   return {std::move(scheme), pieces, std::move(files)};
 }
 
@@ -126,6 +141,24 @@ nlohmann::json json_file(const TokenizerFiles& files, const std::string& name) {
   }
   if (!json.is_object()) refuse("not a JSON object");
   return json;
+}
+
+const nlohmann::json& json_member(const nlohmann::json& json, const char* field) {
+  static const nlohmann::json none;
+  if (!json.is_object()) return none;
+  const auto found = json.find(field);
+  return found == json.end() ? none : *found;
+}
+
+bool is_step(const nlohmann::json& step, const char* type) {
+  return json_member(step, "type") == type;
+}
+
+void refuse_json(const char* field, const nlohmann::json& value, const char* supported) {
+  constexpr std::size_t shown = 300;
+  const std::string text = value.dump();
+  throw TokenizerError(fmt::format("tokenizer.json: \"{}\" is {}, supported: {}", field,
+                                   text.size() > shown ? text.substr(0, shown) + "…" : text, supported));
 }
 
 bool flag(const nlohmann::json& settings, const char* field, bool absent) {

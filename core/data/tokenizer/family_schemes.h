@@ -13,9 +13,21 @@ std::unique_ptr<const PieceScheme> marian_pieces(const TokenizerFiles& files, in
 std::unique_ptr<const PieceScheme> t5_pieces(const TokenizerFiles& files, int vocab_size);
 std::unique_ptr<const PieceScheme> gpt2_pieces(const TokenizerFiles& files, int vocab_size);
 std::unique_ptr<const PieceScheme> llama_pieces(const TokenizerFiles& files, int vocab_size);
+std::unique_ptr<const PieceScheme> bert_pieces(const TokenizerFiles& files, int vocab_size);
+std::unique_ptr<const PieceScheme> xlm_roberta_pieces(const TokenizerFiles& files, int vocab_size);
+std::unique_ptr<const PieceScheme> albert_pieces(const TokenizerFiles& files, int vocab_size);
 
 // Parses the named file as JSON; returns an empty object if there is none.
 nlohmann::json json_file(const TokenizerFiles& files, const std::string& name);
+
+// A member of an object; null if there is none.
+const nlohmann::json& json_member(const nlohmann::json& json, const char* field);
+
+// True for a step of tokenizer.json of that type.
+bool is_step(const nlohmann::json& step, const char* type);
+
+// Always throws: this value in tokenizer.json is not supported.
+[[noreturn]] void refuse_json(const char* field, const nlohmann::json& value, const char* supported);
 
 // A boolean field of tokenizer_config.json; `absent` if it is missing.
 bool flag(const nlohmann::json& settings, const char* field, bool absent);

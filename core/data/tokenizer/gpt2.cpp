@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unicode/regex.h>
-#include <unicode/utf8.h>
 
 #include <algorithm>
 #include <array>
@@ -16,22 +15,14 @@
 #include <utility>
 
 #include "common/unicode_form.h"
+#include "data/tokenizer/encoder_tokens.h"
 #include "data/tokenizer/family_schemes.h"
+#include "data/tokenizer/letters.h"
 
 namespace attnscope {
 namespace {
 
 constexpr const char* end_of_text = "<|endoftext|>";
-
-// Returns the character at `at` and advances `at`; negative: invalid UTF-8.
-UChar32 next_character(std::string_view text, std::size_t& at) {
-  UChar32 c = 0;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"  // of the macro
-  U8_NEXT(text.data(), at, text.size(), c);
-#pragma GCC diagnostic pop
-  return c;
-}
 
 // ---- bytes as letters
 
@@ -59,26 +50,9 @@ std::string valid_utf8(std::string_view bytes) {
   std::size_t at = 0;
   while (at < bytes.size()) {
     const std::size_t begin = at;
-    text += next_character(bytes, at) < 0 ? std::string_view("\uFFFD") : bytes.substr(begin, at - begin);
+    text += next_letter(bytes, at) < 0 ? std::string_view("\uFFFD") : bytes.substr(begin, at - begin);
   }
   return text;
-}
-
-// ---- tokenizer.json, if there is one
-
-[[noreturn]] void refuse(const char* field, const nlohmann::json& value, const char* supported) {
-  throw TokenizerError(fmt::format("tokenizer.json: \"{}\" is {}, supported: {}", field, value.dump(), supported));
-}
-
-const nlohmann::json& member(const nlohmann::json& json, const char* field) {
-  static const nlohmann::json none;
-  if (!json.is_object()) return none;
-  const auto found = json.find(field);
-  return found == json.end() ? none : *found;
-}
-
-bool is_step(const nlohmann::json& step, const char* type) {
-  return member(step, "type") == type;
 }
 
 // ---- words, before their bytes are merged
@@ -103,65 +77,66 @@ Pattern compiled(std::string expression) {
 }
 
 Pattern pattern_of(const nlohmann::json& split) {
-  const nlohmann::json& regex = member(member(split, "pattern"), "Regex");
-  if (!regex.is_string() || member(split, "behavior") != "Isolated" || member(split, "invert") == true)
-    refuse("pre_tokenizer", split, "Split with a Regex, Isolated");
+  const nlohmann::json& regex = json_member(json_member(split, "pattern"), "Regex");
+  if (!regex.is_string() || json_member(split, "behavior") != "Isolated" || json_member(split, "invert") == true)
+    refuse_json("pre_tokenizer", split, "Split with a Regex, Isolated");
   const Pattern pattern = compiled(regex.get<std::string>());
-  if (!pattern) refuse("pre_tokenizer", split, "a valid regular expression");
+  if (!pattern) refuse_json("pre_tokenizer", split, "a valid regular expression");
   return pattern;
 }
 
 // Each pattern splits what the one before leaves.
 std::vector<Pattern> word_patterns(const nlohmann::json& file) {
-  const nlohmann::json& cut = member(file, "pre_tokenizer");
+  const nlohmann::json& cut = json_member(file, "pre_tokenizer");
   constexpr const char* supported =
       "ByteLevel; Digits with individual_digits followed by ByteLevel; Split followed by ByteLevel without use_regex";
   const auto is_byte_level = [](const nlohmann::json& step, bool regex) {
-    return is_step(step, "ByteLevel") && (member(step, "use_regex") != false) == regex;
+    return is_step(step, "ByteLevel") && (json_member(step, "use_regex") != false) == regex;
   };
   if (cut.is_null() || is_byte_level(cut, true)) return {compiled(gpt2_words)};
-  const nlohmann::json& steps = member(cut, "pretokenizers");
+  const nlohmann::json& steps = json_member(cut, "pretokenizers");
   if (!is_step(cut, "Sequence") || !steps.is_array() || steps.empty() || steps.size() > 2)
-    refuse("pre_tokenizer", cut, supported);
+    refuse_json("pre_tokenizer", cut, supported);
   if (is_step(steps.front(), "Split") && is_byte_level(steps.back(), false)) return {pattern_of(steps.front())};
-  if (!is_byte_level(steps.back(), true)) refuse("pre_tokenizer", cut, supported);
+  if (!is_byte_level(steps.back(), true)) refuse_json("pre_tokenizer", cut, supported);
   if (steps.size() == 1) return {compiled(gpt2_words)};
-  if (!is_step(steps.front(), "Digits") || member(steps.front(), "individual_digits") != true)
-    refuse("pre_tokenizer", cut, supported);
+  if (!is_step(steps.front(), "Digits") || json_member(steps.front(), "individual_digits") != true)
+    refuse_json("pre_tokenizer", cut, supported);
   return {compiled(digit), compiled(gpt2_words)};
 }
 
 // The token that the post-processor puts in front of a text; empty: none.
 std::string opening_token(const nlohmann::json& file) {
-  const nlohmann::json& added = member(file, "post_processor");
+  const nlohmann::json& added = json_member(file, "post_processor");
   std::string token;
   for (const nlohmann::json& step :
-       is_step(added, "Sequence") ? member(added, "processors") : nlohmann::json::array({added})) {
-    if (step.is_null() || is_step(step, "ByteLevel")) continue;
-    const nlohmann::json& parts = member(step, "single");
+       is_step(added, "Sequence") ? json_member(added, "processors") : nlohmann::json::array({added})) {
+    if (step.is_null() || is_step(step, "ByteLevel") || is_step(step, "RobertaProcessing")) continue;
+    const nlohmann::json& parts = json_member(step, "single");
     const bool known = is_step(step, "TemplateProcessing") && parts.is_array() && parts.size() == 2 &&
-                       member(member(parts[0], "SpecialToken"), "id").is_string() && parts[1].contains("Sequence");
-    if (!known) refuse("post_processor", added, "null, ByteLevel, a template of one special token and the text");
-    token = member(member(parts[0], "SpecialToken"), "id").get<std::string>();
+                       json_member(json_member(parts[0], "SpecialToken"), "id").is_string() &&
+                       parts[1].contains("Sequence");
+    if (!known) refuse_json("post_processor", added, "null, ByteLevel, a template of one special token and the text");
+    token = json_member(json_member(parts[0], "SpecialToken"), "id").get<std::string>();
   }
   return token;
 }
 
 // Returns true if texts are brought to Unicode's form NFC first.
 bool composes(const nlohmann::json& file) {
-  const nlohmann::json& changed = member(file, "normalizer");
-  if (!changed.is_null() && !is_step(changed, "NFC")) refuse("normalizer", changed, "null, NFC");
+  const nlohmann::json& changed = json_member(file, "normalizer");
+  if (!changed.is_null() && !is_step(changed, "NFC")) refuse_json("normalizer", changed, "null, NFC");
   return !changed.is_null();
 }
 
 void check_supported(const nlohmann::json& file) {
   if (file.empty()) return;
-  const nlohmann::json& model = member(file, "model");
+  const nlohmann::json& model = json_member(file, "model");
   // Files from before 2021 lack it.
-  if (const nlohmann::json& type = member(model, "type"); !type.is_null() && type != "BPE")
-    refuse("model.type", type, "BPE");
-  if (const nlohmann::json& bytes = member(model, "byte_fallback"); bytes == true)
-    refuse("model.byte_fallback", bytes, "false; such a tokenizer also comes as tokenizer.model");
+  if (const nlohmann::json& type = json_member(model, "type"); !type.is_null() && type != "BPE")
+    refuse_json("model.type", type, "BPE");
+  if (const nlohmann::json& bytes = json_member(model, "byte_fallback"); bytes == true)
+    refuse_json("model.byte_fallback", bytes, "false; such a tokenizer also comes as tokenizer.model");
 }
 
 // The matches of the pattern, and the texts between them.
@@ -185,6 +160,12 @@ std::vector<std::string_view> matches_of(const icu::RegexPattern& pattern, std::
   return words;
 }
 
+// RoBERTa's, which has a token to mask others.
+bool is_encoder(const nlohmann::json& settings) {
+  return !json_member(settings, "mask_token").is_null() ||
+         json_member(settings, "tokenizer_class").dump().find("Roberta") != std::string::npos;
+}
+
 class Gpt2Pieces final : public PieceScheme {
  public:
   Gpt2Pieces(const TokenizerFiles& files, int vocab_size) : letters_(byte_letters()) {
@@ -195,18 +176,18 @@ class Gpt2Pieces final : public PieceScheme {
     opens_ = flag(settings, "add_bos_token", false);
     patterns_ = word_patterns(whole);
     composes_ = composes(whole);
-    ignores_merges_ = member(member(whole, "model"), "ignore_merges") == true;
+    ignores_merges_ = json_member(json_member(whole, "model"), "ignore_merges") == true;
     for (int id = 0; id < vocab_size; ++id) names_.push_back(unused_piece(id));
     const bool own = files.contains("vocab.json");
     if (!own && whole.empty()) throw TokenizerError("there is neither a vocab.json nor a tokenizer.json");
-    read_vocabulary(own ? json_file(files, "vocab.json") : member(member(whole, "model"), "vocab"),
+    read_vocabulary(own ? json_file(files, "vocab.json") : json_member(json_member(whole, "model"), "vocab"),
                     own ? "vocab.json" : "tokenizer.json");
-    read_specials(member(whole, "added_tokens"));
-    read_end(member(settings, "eos_token"));
+    read_specials(json_member(whole, "added_tokens"));
+    read_end(json_member(settings, "eos_token"));
     if (const auto merges = files.find("merges.txt"); merges != files.end()) {
       read_merges(merges->second);
     } else if (!whole.empty()) {
-      read_merge_list(member(member(whole, "model"), "merges"));
+      read_merge_list(json_member(json_member(whole, "model"), "merges"));
     } else {
       throw TokenizerError("there is neither a merges.txt nor a tokenizer.json");
     }
@@ -214,22 +195,28 @@ class Gpt2Pieces final : public PieceScheme {
       if (!ids_.contains(opening)) throw TokenizerError(fmt::format("the vocabulary: there is no \"{}\"", opening));
       opening_ = ids_.at(opening);
     }
+    if (is_encoder(settings)) {
+      special_ = encoder_tokens(files, roberta_token_names, [&](const std::string& piece) {
+        const auto found = ids_.find(piece);
+        return found == ids_.end() ? -1 : found->second;
+      });
+      opening_ = special_.opening;
+      end_ = special_.separator;
+      for (const auto& token : special_.added) silent_.insert(token.id);
+    } else {
+      for (const std::string& piece : added_)
+        if (ids_.contains(piece)) special_.added.push_back({piece, ids_.at(piece)});
+    }
     for (std::size_t byte = 0; byte < letters_.size(); ++byte) bytes_[letters_[byte]] = static_cast<char>(byte);
   }
 
   std::vector<Token> encode(std::string_view given, Side) const override {
     const std::string text = (space_in_front_ ? " " : "") + std::string(given);
-    std::vector<Token> tokens;
-    for (const TextPart& part : split_at_specials(text, added_, false)) {
-      if (part.special) {
-        tokens.push_back({ids_.at(part.text), part.text});
-        continue;
-      }
-      const std::string normal = composes_ ? nfc(part.text) : std::string(part.text);
+    return special_.encode(text, [&](std::string_view part, std::vector<Token>& tokens) {
+      const std::string normal = composes_ ? nfc(part) : std::string(part);
       for (const std::string_view word : split_words(normal))
         for (std::string& piece : merged(word)) tokens.push_back({ids_.at(piece), piece});
-    }
-    return tokens;
+    });
   }
 
   std::string decode(std::span<const int> ids) const override {
@@ -245,6 +232,8 @@ class Gpt2Pieces final : public PieceScheme {
   int vocab_size() const override { return static_cast<int>(names_.size()); }
   std::string piece(int id) const override { return names_[static_cast<std::size_t>(id)]; }
   int unknown_id() const override { return -1; }  // every byte has a piece
+  int mask_id() const override { return special_.mask; }
+  int num_separators() const override { return 2; }  // RoBERTa: </s></s>
   int end_id() const override { return end_; }
   int opening_id() const override { return opens_ ? end_id() : opening_; }
 
@@ -278,20 +267,21 @@ class Gpt2Pieces final : public PieceScheme {
 
   // Reads the pieces outside the vocabulary, which are searched in a text before it is split.
   void read_specials(const nlohmann::json& added) {
-    if (!added.is_null() && !added.is_array()) refuse("added_tokens", added, "a list");
+    if (!added.is_null() && !added.is_array()) refuse_json("added_tokens", added, "a list");
     for (const nlohmann::json& token : added) {
-      const nlohmann::json &piece = member(token, "content"), &id = member(token, "id");
-      if (!piece.is_string() || piece.get<std::string>().empty()) refuse("added_tokens", token, "a content and an id");
+      const nlohmann::json &piece = json_member(token, "content"), &id = json_member(token, "id");
+      if (!piece.is_string() || piece.get<std::string>().empty())
+        refuse_json("added_tokens", token, "a content and an id");
       add_piece(piece.get<std::string>(), id, "tokenizer.json");
       added_.push_back(piece.get<std::string>());
-      (member(token, "special") == false ? spoken_ : silent_).insert(id.get<int>());
+      (json_member(token, "special") == false ? spoken_ : silent_).insert(id.get<int>());
     }
     if (added.is_null()) added_.push_back(end_of_text);
   }
 
   // A string, or an object with it as its content.
   void read_end(const nlohmann::json& named) {
-    const nlohmann::json& content = named.is_object() ? member(named, "content") : named;
+    const nlohmann::json& content = named.is_object() ? json_member(named, "content") : named;
     if (!content.is_null() && !content.is_string()) {
       throw TokenizerError(fmt::format("tokenizer_config.json: \"eos_token\" is {}, expected a string", named.dump()));
     }
@@ -322,10 +312,10 @@ class Gpt2Pieces final : public PieceScheme {
 
   // Strings, or pairs of strings.
   void read_merge_list(const nlohmann::json& merges) {
-    if (!merges.is_array()) refuse("model.merges", merges, "a list");
+    if (!merges.is_array()) refuse_json("model.merges", merges, "a list");
     for (const nlohmann::json& merge : merges) {
       const bool pair = merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string();
-      if (!pair && !merge.is_string()) refuse("model.merges", merge, "strings, or pairs of strings");
+      if (!pair && !merge.is_string()) refuse_json("model.merges", merge, "strings, or pairs of strings");
       add_merge(pair ? merge[0].get<std::string>() + ' ' + merge[1].get<std::string>() : merge.get<std::string>(),
                 "tokenizer.json, model.merges");
     }
@@ -362,7 +352,7 @@ class Gpt2Pieces final : public PieceScheme {
     std::size_t at = 0;
     while (at < piece.size()) {
       const std::size_t begin = at;
-      next_character(piece, at);
+      next_letter(piece, at);
       const auto byte = bytes_.find(piece.substr(begin, at - begin));
       if (byte == bytes_.end()) return;
       own += byte->second;
@@ -376,6 +366,7 @@ class Gpt2Pieces final : public PieceScheme {
   std::vector<std::string> names_;
   std::unordered_map<std::string, int> ranks_;  // "left right": its line number
   std::vector<std::string> added_;
+  EncoderTokens special_;
   std::set<int> silent_, spoken_;  // of the added ones: those without text, and those that decode to their own text
   int end_ = -1, opening_ = -1;
   std::vector<Pattern> patterns_;

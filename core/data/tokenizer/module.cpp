@@ -102,7 +102,9 @@ std::string train_once(const TrainingRequest& request, const std::vector<TextVie
       {"minloglevel", "2"},
   };
   // The trainer uses tabs as a separator and omits them, unless they are requested explicitly.
-  if (lossless && has_tab(sentences)) options.emplace("user_defined_symbols", "\t");
+  std::string own = lossless && has_tab(sentences) ? "\t" : "";
+  if (request.mask) own += (own.empty() ? "" : ",") + std::string(request.mask);
+  if (!own.empty()) options.emplace("user_defined_symbols", own);
   Sentences iterator(sentences.data(), sentences.size());
   std::string model;
   check(sentencepiece::SentencePieceTrainer::Train(options, &iterator, &model));

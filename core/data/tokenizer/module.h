@@ -9,7 +9,7 @@
 namespace attnscope {
 
 // Incremented with every change below, so that a module from another build is rejected instead of misread.
-inline constexpr int sentencepiece_api_version = 3;
+inline constexpr int sentencepiece_api_version = 4;
 
 // Longer sentences are skipped in training: the BPE trainer overflows in a word of 2^15 characters.
 inline constexpr std::size_t longest_sentence = 30'000;  // bytes
@@ -43,6 +43,7 @@ struct TrainingRequest {
   const char* type;        // "bpe", "unigram", "char" or "word"
   std::size_t vocab_size;  // maximum; for "char" and "word" one piece per character or word instead
   int pad_id, bos_id, eos_id, unk_id;
+  const char* mask;  // a piece of its own that stands for a masked token; null: none
 };
 
 struct SpecialIds {  // -1 if the model has none

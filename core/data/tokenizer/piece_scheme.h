@@ -35,7 +35,9 @@ class PieceScheme {
   // The ids of the unknown piece, and of those that end and start a text; −1: none.
   virtual int unknown_id() const = 0;
   virtual int end_id() const = 0;
-  virtual int opening_id() const { return -1; }  // before every text
+  virtual int opening_id() const { return -1; }     // before every text
+  virtual int mask_id() const { return -1; }        // hides a token of an encoder's text
+  virtual int num_separators() const { return 1; }  // end tokens between the two texts of a pair
 
   // The possible targets if there are only a few: the last pieces of the vocabulary. Empty: targets are texts.
   virtual const std::vector<std::string>& labels() const;

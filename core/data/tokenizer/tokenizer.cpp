@@ -60,6 +60,8 @@ class OwnPieces final : public PieceScheme {
   explicit OwnPieces(std::string_view model) : model_(model) {
     const SpecialIds ids = model_.special_ids();
     constexpr SpecialTokens own;
+    if (const int mask = model_.id_of(mask_piece); mask != ids.unk) mask_ = mask;
+    keeps_spaces_ = !model_.encode(" ").empty();
     if (ids.pad == own.padding && ids.bos == own.start && ids.eos == own.end && ids.unk == own.unknown) return;
     throw TokenizerError(
         fmt::format("this SentencePiece model numbers its special tokens pad {}, bos {}, eos {}, unk {}; attnscope "
@@ -67,15 +69,28 @@ class OwnPieces final : public PieceScheme {
                     ids.pad, ids.bos, ids.eos, ids.unk, own.padding, own.start, own.end, own.unknown));
   }
 
-  std::vector<Token> encode(std::string_view text, Side) const override { return model_.encode(text); }
+  // A mask stands for a token with its word mark, so the space before it is not a token.
+  std::vector<Token> encode(std::string_view text, Side) const override {
+    if (mask_ < 0) return model_.encode(text);
+    std::vector<Token> tokens;
+    const std::vector<std::string> specials = {mask_piece};
+    for (const TextPart& part : split_at_specials(text, specials, !keeps_spaces_)) {
+      const std::vector<Token> own = part.special ? std::vector{Token{mask_, mask_piece}} : model_.encode(part.text);
+      tokens.insert(tokens.end(), own.begin(), own.end());
+    }
+    return tokens;
+  }
   std::string decode(std::span<const int> ids) const override { return model_.decode(ids); }
   int vocab_size() const override { return model_.vocab_size(); }
   std::string piece(int id) const override { return model_.piece(id); }
   int unknown_id() const override { return SpecialTokens().unknown; }
   int end_id() const override { return SpecialTokens().end; }
+  int mask_id() const override { return mask_; }
 
  private:
   SentencePiece model_;
+  int mask_ = -1;
+  bool keeps_spaces_ = false;
 };
 
 // The same for classifiers: the labels follow the model's own pieces.
@@ -139,7 +154,7 @@ std::vector<std::string_view> passages(std::string_view text) {
   return result;
 }
 
-std::string Tokenizer::train(std::span<const std::string> sentences, const TokenizerConfig& config) {
+std::string Tokenizer::train(std::span<const std::string> sentences, const TokenizerConfig& config, bool with_mask) {
   const std::vector<TextView> views = training_text(sentences, config);
   if (views.empty()) throw TokenizerError("cannot train the tokenizer: there is no text to train it on");
   const TrainingRequest request = {
@@ -151,6 +166,7 @@ std::string Tokenizer::train(std::span<const std::string> sentences, const Token
       .bos_id = bos_id,
       .eos_id = eos_id,
       .unk_id = unk_id,
+      .mask = with_mask ? mask_piece : nullptr,
   };
   OwnedText model = {};
   check(sentence_piece_module().train(&request, &model), "cannot train the tokenizer");
@@ -165,12 +181,20 @@ Tokenizer::Tokenizer(std::string model, const std::vector<std::string>& labels)
                 {{"tokenizer.model", model}, {std::string(labels_file), as_lines(labels)}}) {}
 
 Tokenizer::Tokenizer(std::unique_ptr<const PieceScheme> scheme, const SpecialTokens& special, TokenizerFiles files)
-    : files_(std::make_shared<const TokenizerFiles>(std::move(files))), scheme_(std::move(scheme)), special_(special) {}
+    : files_(std::make_shared<const TokenizerFiles>(std::move(files))), scheme_(std::move(scheme)), special_(special) {
+  special_.mask = scheme_->mask_id();
+}
 
 std::vector<Token> Tokenizer::encode(std::string_view text, Side side) const {
   std::vector<Token> tokens = scheme_->encode(normalizes_ ? composed(text) : text, side);
   for (Token& token : tokens) token.unknown = token.id == special_.unknown;
   return tokens;
+}
+
+std::string Tokenizer::pair(const std::string& a, const std::string& b) const {
+  std::string text = a;
+  for (int i = 0; i < scheme_->num_separators(); ++i) text += token(special_.end);
+  return text + b;
 }
 
 std::string Tokenizer::decode(std::span<const int> ids) const {

@@ -29,6 +29,9 @@ std::vector<std::string_view> passages(std::string_view text);
 // A tokenizer's files: contents by file name in a run's folder.
 using TokenizerFiles = std::map<std::string, std::string>;
 
+// Stands for a masked token in tokenizers trained by attnscope.
+inline constexpr const char* mask_piece = "[MASK]";
+
 // A classifier's file in addition to tokenizer.model.
 inline constexpr std::string_view labels_file = "labels.txt";
 
@@ -51,9 +54,12 @@ class Tokenizer {
   // digit is a piece. There are no byte pieces: every character seen has a piece, so bytes would never be trained, and
   // 256 of them are a large part of a small vocabulary. An unknown character becomes unk.
   //
+  // With a mask, the vocabulary contains mask_piece.
+  //
   // Type "char": every character of every sentence is a piece, whatever `config.vocab_size` says, and decode returns
   // exactly the encoded text with all spaces (except unk, and U+2581, which represents a space).
-  static std::string train(std::span<const std::string> sentences, const TokenizerConfig& config);
+  static std::string train(std::span<const std::string> sentences, const TokenizerConfig& config,
+                           bool with_mask = false);
 
   // `model` is a serialized SentencePiece model; throws TokenizerError if it is invalid, or has other ids of the
   // special pieces than above.
@@ -87,6 +93,9 @@ class Tokenizer {
 
   // The token at the start of every text, −1: none. encode() omits it.
   int opening() const { return scheme_->opening_id(); }
+
+  // A pair as one text: the sentences with their separator between them, spelled out.
+  std::string pair(const std::string& a, const std::string& b) const;
 
   // For a classifier; empty otherwise.
   const std::vector<std::string>& labels() const { return scheme_->labels(); }

@@ -31,9 +31,19 @@ struct Family {
   CheckpointPlan (*plan)(const CheckpointFields& fields);
 };
 
-constexpr std::array families = {Family{"marian", marian_plan}, Family{"t5", t5_plan}, Family{"mt5", t5_plan},
-                                 Family{"gpt2", gpt2_plan}, Family{"llama", llama_plan},
-                                 Family{"mistral", llama_plan}, Family{"qwen2", llama_plan}};
+constexpr std::array families = {Family{"marian", marian_plan},
+                                 Family{"t5", t5_plan},
+                                 Family{"mt5", t5_plan},
+                                 Family{"gpt2", gpt2_plan},
+                                 Family{"llama", llama_plan},
+                                 Family{"mistral", llama_plan},
+                                 Family{"qwen2", llama_plan},
+                                 Family{"bert", encoder_plan},
+                                 Family{"roberta", encoder_plan},
+                                 Family{"xlm-roberta", encoder_plan},
+                                 Family{"distilbert", encoder_plan},
+                                 Family{"albert", encoder_plan},
+                                 Family{"electra", encoder_plan}};
 
 Json read_object(const fs::path& path, std::uint64_t max_bytes) {
   const std::string bytes = read_file(path, max_bytes);
@@ -163,8 +173,9 @@ std::int64_t end_token(const fs::path& folder, const CheckpointFields& fields, s
   const Json settings = read_object(folder / "tokenizer_config.json", largest_index);
   const Json named = settings.value("eos_token", Json());
   const Json name = named.is_object() ? named.value("content", Json()) : named;
-  const Json file = fs::exists(folder / "tokenizer.json", ignored) ? read_object(folder / "tokenizer.json", largest_index)
-                                                                   : Json::object();
+  const Json file = fs::exists(folder / "tokenizer.json", ignored)
+                        ? read_object(folder / "tokenizer.json", largest_index)
+                        : Json::object();
   for (const Json& token : file.value("added_tokens", Json::array())) {
     const std::int64_t id = token.value("id", std::int64_t{-1});
     if (token.value("content", Json()) == name && std::ranges::find(ends, id) != ends.end()) return id;

@@ -36,6 +36,7 @@ struct TensorPart {
   std::vector<std::string> names;  // the first one that is stored is used
   std::int64_t rows = 0;           // of the parameter; 0: all
   TensorChange change = TensorChange::none;
+  std::int64_t skipped = 0;  // stored rows in front, which are not used
 };
 
 // A parameter or buffer of the model, and the tensors that are stacked in it.

@@ -18,7 +18,8 @@ inline constexpr std::int64_t longest_context = 4096;
 CheckpointPlan marian_plan(const CheckpointFields& fields);
 CheckpointPlan llama_plan(const CheckpointFields& fields);
 CheckpointPlan gpt2_plan(const CheckpointFields& fields);
-CheckpointPlan t5_plan(const CheckpointFields& fields);  // also mT5
+CheckpointPlan t5_plan(const CheckpointFields& fields);       // also mT5
+CheckpointPlan encoder_plan(const CheckpointFields& fields);  // BERT and its relatives
 
 // Export: config.json without the fields common to all families. For a model outside the family the closest match; its
 // plan then describes another model.

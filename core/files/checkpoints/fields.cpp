@@ -68,6 +68,17 @@ std::string CheckpointFields::text(const char* field, std::optional<std::string>
   return value->get<std::string>();
 }
 
+std::vector<std::string> CheckpointFields::texts(const char* field) const {
+  const Json* const value = find(field);
+  std::vector<std::string> texts;
+  if (value && !value->is_array()) wrong(field, *value, "a list of texts");
+  for (const Json& text : value ? *value : Json::array()) {
+    if (!text.is_string()) wrong(field, *value, "a list of texts");
+    texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
 std::int64_t CheckpointFields::token(const char* field, std::optional<std::int64_t> absent) const {
   const Json* value = find_decoding(field);
   if (!value && absent) return *absent;

@@ -21,6 +21,9 @@ class CheckpointFields {
   bool truth(const char* field, std::optional<bool> absent = {}) const;
   std::string text(const char* field, std::optional<std::string> absent = {}) const;
 
+  // A list of texts; empty if it is missing.
+  std::vector<std::string> texts(const char* field) const;
+
   // A token id in a decoding field; the first of a list.
   std::int64_t token(const char* field, std::optional<std::int64_t> absent = {}) const;
 

@@ -34,7 +34,8 @@ class PieceReader {
         piece_(step.token),
         language_model_(model.config().is_language_model()),
         tokens_(ids_of(language_model_ ? step.read : step.source)),
-        target_in_(ids_of(step.read)) {}
+        target_in_(ids_of(step.read)),
+        position_(step.position) {}
 
   std::int64_t length() const { return std::ssize(tokens_); }
   const std::vector<int>& target_in() const { return target_in_; }
@@ -44,7 +45,7 @@ class PieceReader {
     if (language_model_) return model_.decode(ids, {}, nullptr, inspection).select(1, ids.size(1) - 1);
     const Memory memory = model_.encode(ids, {}, inspection);
     const torch::Tensor written = ids_tensor(target_in_, model_.device()).expand({ids.size(0), -1}).contiguous();
-    return model_.decode(written, memory, nullptr, inspection).select(1, written.size(1) - 1);
+    return model_.decode(written, memory, nullptr, inspection).select(1, position_);
   }
 
   // R×D → R
@@ -76,8 +77,13 @@ class PieceReader {
     return values.at(site()).grad();
   }
 
-  // log p without each token, L
+  // log p without each token, L. A masked language model's token is masked, because the mask must stay in its place.
   torch::Tensor without_each() {
+    if (model_.config().is_masked_lm()) {
+      torch::Tensor masked = ids().repeat({length(), 1});
+      masked.fill_diagonal_(model_.config().special().mask);
+      return log_probs(features(masked));
+    }
     std::vector<torch::Tensor> rows;
     for (std::int64_t left_out = 0; left_out < length(); ++left_out)
       rows.push_back(torch::cat({ids().slice(1, 0, left_out), ids().slice(1, left_out + 1)}, 1));
@@ -93,6 +99,7 @@ class PieceReader {
   int piece_;
   bool language_model_;
   std::vector<int> tokens_, target_in_;
+  std::int64_t position_;
 };
 
 // The mean gradient at `points` midpoints of the straight line from → to, times the difference.
@@ -129,16 +136,22 @@ void integrate(AttributionResult& result, PieceReader& reader, const torch::Tens
 
 // The attention part that receives the input tokens.
 AttentionPart reading_part(const ModelConfig& config) {
-  return config.is_language_model() ? AttentionPart::decoder : AttentionPart::cross;
+  return config.is_language_model() ? AttentionPart::decoder
+         : config.is_masked_lm()    ? AttentionPart::encoder
+                                    : AttentionPart::cross;
 }
 
-// 1×H×Q×K per layer → the last query's rows
-std::vector<ReadingHead> reading_heads(const AttentionWeights& layers, AttentionPart part) {
+const AttentionWeights& weights_of(const Inspection& pass, AttentionPart part) {
+  return part == AttentionPart::decoder ? pass.decoder : part == AttentionPart::encoder ? pass.encoder : pass.cross;
+}
+
+// 1×H×Q×K per layer → the rows of one query; −1: the last
+std::vector<ReadingHead> reading_heads(const AttentionWeights& layers, AttentionPart part, std::int64_t query) {
   std::vector<ReadingHead> heads;
   for (std::size_t layer = 0; layer < layers.size(); ++layer)
     for (std::int64_t head = 0; head < layers[layer].size(1); ++head)
       heads.push_back(
-          {{part, static_cast<int>(layer), static_cast<int>(head)}, to_doubles(layers[layer][0][head][-1]), {}});
+          {{part, static_cast<int>(layer), static_cast<int>(head)}, to_doubles(layers[layer][0][head][query]), {}});
   return heads;
 }
 
@@ -165,12 +178,12 @@ void add_norms(std::vector<ReadingHead>& heads, PieceReader& reader) {
 
 // Rollout to the step: through the decoder of a language model, or through the encoder and then the last layer's mean
 // cross-attention.
-std::vector<double> rolled_out(const ModelConfig& config, const Inspection& pass) {
+std::vector<double> rolled_out(const ModelConfig& config, const Inspection& pass, std::int64_t position) {
   const AttentionMaps reading = to_maps(config.is_language_model() ? pass.decoder : pass.encoder);
   const Matrix through = rollout(reading, static_cast<int>(reading.size()) - 1);  // L×L
-  const int last = through.rows - 1;
+  const int last = position < 0 ? through.rows - 1 : static_cast<int>(position);
   std::vector<double> reached(static_cast<std::size_t>(through.cols));
-  if (config.is_language_model()) {
+  if (config.is_language_model() || config.is_masked_lm()) {
     for (int col = 0; col < through.cols; ++col) reached[static_cast<std::size_t>(col)] = through.at(last, col);
     return reached;
   }
@@ -190,6 +203,10 @@ void take_apart(AttributionResult& result, SequenceModel& model, PieceReader& re
     result.parts_problem = mark(
         "A classifier pools over all positions, so the label\u2019s logit does not come from a single residual "
         "stream.");
+  } else if (config.is_masked_lm()) {
+    result.parts_problem = mark(
+        "The head for masked tokens applies an activation to the last state, so the logit is not a sum of heads and "
+        "layers.");
   } else {
     Memory memory;
     if (!config.is_language_model()) memory = model.encode(reader.ids(), {});
@@ -220,8 +237,9 @@ AttributionResult inspect_attribution(SequenceModel& model, const Tokenizer& tok
   result.log_prob = reader.log_probs(features).item<double>();
   take_apart(result, model, reader, step.token);
   progress(0.1);
-  result.heads = reading_heads(config.is_language_model() ? pass.decoder : pass.cross, reading_part(config));
-  if (!config.is_recurrent()) result.rollout = rolled_out(config, pass);
+  const AttentionPart part = reading_part(config);
+  result.heads = reading_heads(weights_of(pass, part), part, step.position);
+  if (!config.is_recurrent()) result.rollout = rolled_out(config, pass, step.position);
   if (result.parts_problem.empty()) add_norms(result.heads, reader);
   progress(0.2);
   result.deletion = to_doubles(result.log_prob - reader.without_each());

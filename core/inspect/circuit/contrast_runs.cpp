@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
+#include "common/mark.h"
+#include "inspect/probe/bounded_tokens.h"
 #include "inspect/probe/tensors.h"
 #include "model/inspection.h"
-#include "common/mark.h"
 #include "training/decoding/search.h"
 
 namespace attnscope {
@@ -21,8 +23,8 @@ std::vector<Token> read_text(const Tokenizer& tokenizer, const ModelConfig& mode
   if (model.is_language_model()) {
     for (const int id : prompt_ids(tokenizer, text)) tokens.push_back({id, tokenizer.token(id)});
   } else {
-    tokens = tokenizer.encode(text, Side::source);
-    tokens.push_back({model.special().end, tokenizer.token(model.special().end)});
+    bool truncated = false;
+    tokens = source_tokens(tokenizer, text, std::numeric_limits<std::int32_t>::max(), truncated);
   }
   return tokens;
 }
@@ -100,6 +102,19 @@ AskedAt step_between(const Tokenizer& tokenizer, const std::vector<std::string>&
   return step;
 }
 
+// The position of the only mask, the same in both sentences.
+std::int64_t masked_position(const ContrastFacts& facts, const Tokenizer& tokenizer, int mask) {
+  const auto is_mask = [mask](const Token& token) { return token.id == mask; };
+  const auto at = std::ranges::find_if(facts.clean.tokens, is_mask) - facts.clean.tokens.begin();
+  const auto other = std::ranges::find_if(facts.corrupted.tokens, is_mask) - facts.corrupted.tokens.begin();
+  if (mask < 0 || at == std::ssize(facts.clean.tokens) || at != other) {
+    throw NotContrasting(fmt::format(mark("Put {} at the same place of both sentences: the two predictions there are "
+                                          "compared."),
+                                     mask < 0 ? "[MASK]" : tokenizer.token(mask)));
+  }
+  return at;
+}
+
 torch::Tensor tensor_of(const std::vector<int>& ids, torch::Device device) {
   return ids_tensor(ids, device);
 }
@@ -125,12 +140,15 @@ ContrastRuns::ContrastRuns(SequenceModel& model, const Tokenizer& tokenizer, con
 void ContrastRuns::read_contrasts(const std::string& clean, const std::string& corrupted) {
   if (config().is_classifier())
     throw NotContrasting(mark("A classifier does not generate tokens, so its outputs cannot diverge at a token."));
+  if (config().is_masked_lm() && !config().fills_masks())
+    throw NotContrasting(mark("This model has no head that predicts tokens."));
   model_.check_standing_still();
   facts_.language_model = config().is_language_model();
   facts_.recurrent = config().is_recurrent();
   facts_.clean = {clean, read_text(tokenizer_, config(), clean), {}, 0};
   facts_.corrupted = {corrupted, read_text(tokenizer_, config(), corrupted), {}, 0};
   check_contrasts(facts_, config());
+  if (config().is_masked_lm()) asked_ = masked_position(facts_, tokenizer_, config().special().mask);
   facts_.words = slots_of(facts_.clean.tokens);
   for (std::size_t i = 0; i < facts_.words.size(); ++i) {
     const auto differs = [&](int at) {
@@ -141,6 +159,7 @@ void ContrastRuns::read_contrasts(const std::string& clean, const std::string& c
 }
 
 void ContrastRuns::write_both(const ContrastQuestion& question) {
+  if (config().is_masked_lm()) return fill_both(question);
   const std::vector<int> clean = greedy(model_, source(ContrastSide::clean));
   const std::vector<int> corrupted = greedy(model_, source(ContrastSide::corrupted));
   facts_.clean.output = tokenizer_.decode(clean);
@@ -150,6 +169,24 @@ void ContrastRuns::write_both(const ContrastQuestion& question) {
   facts_.a = Token{step.a, tokenizer_.token(step.a)};
   facts_.b = Token{step.b, tokenizer_.token(step.b)};
   for (const int id : step.prefix) facts_.prefix.push_back({id, tokenizer_.token(id)});
+}
+
+void ContrastRuns::fill_both(const ContrastQuestion& question) {
+  const auto best = [&](ContrastSide side) {
+    const torch::Tensor features = model_.decode({}, model_.encode(source(side), {}));
+    return static_cast<int>(model_.logits(features[0][asked_]).argmax().item<std::int64_t>());
+  };
+  std::array answers = {best(ContrastSide::clean), best(ContrastSide::corrupted)};
+  facts_.clean.output = tokenizer_.decode(std::span(&answers[0], 1));
+  facts_.corrupted.output = tokenizer_.decode(std::span(&answers[1], 1));
+  if (!question.between.empty()) {
+    const AskedAt step = step_between(tokenizer_, question.between, {answers[0]}, {answers[1]});
+    answers = {step.a, step.b};
+  }
+  if (answers[0] == answers[1])
+    throw NoDifference(mark("No circuit found: the model gives the same output for both sentences."));
+  facts_.a = Token{answers[0], tokenizer_.token(answers[0])};
+  facts_.b = Token{answers[1], tokenizer_.token(answers[1])};
 }
 
 void ContrastRuns::run_to_step() {
@@ -275,7 +312,7 @@ torch::Tensor ContrastRuns::logits_of(std::span<const ChangedRun> runs, bool enc
     memory.states = memory_.states.index_select(0, rows);
     for (const torch::Tensor& last : memory_.last) memory.last.push_back(last.index_select(0, rows));
   }
-  return model_.logits(model_.decode(input, memory, nullptr, &inspection).select(1, -1))
+  return model_.logits(model_.decode(input, memory, nullptr, &inspection).select(1, asked_))
       .to(torch::kCPU, torch::kFloat64);
 }
 
@@ -352,6 +389,7 @@ std::string ContrastRuns::written(const ChangedRun& run, const YieldCallback& yi
     input = {config().special().start};
   }
   const std::size_t begin = input.size();
+  if (config().is_masked_lm()) limit = 1;
   // A change in the decoder applies once its position has been decoded.
   while (static_cast<std::int64_t>(input.size() - begin) < limit) {
     if (yield) yield();
@@ -364,7 +402,7 @@ std::string ContrastRuns::written(const ChangedRun& run, const YieldCallback& yi
     });
     Inspection step{.patches = &reached};
     const torch::Tensor features = model_.decode(tensor_of(input, model_.device()), memory, nullptr, &step);
-    const torch::Tensor scores = model_.writable(model_.logits(features.select(1, -1)));
+    const torch::Tensor scores = model_.writable(model_.logits(features.select(1, asked_)));
     const int next = static_cast<int>(scores.argmax(1).item<std::int64_t>());
     if (next == config().special().end && config().writing_ends()) break;
     input.push_back(next);

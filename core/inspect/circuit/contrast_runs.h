@@ -76,6 +76,7 @@ class ContrastRuns {
   ContrastRuns(SequenceModel& model, const Tokenizer& tokenizer) : model_(model), tokenizer_(tokenizer) {}
   void read_contrasts(const std::string& clean, const std::string& corrupted);
   void write_both(const ContrastQuestion& question);
+  void fill_both(const ContrastQuestion& question);
   void run_to_step();
   torch::Tensor source(ContrastSide contrast) const;
   void keep_runs();
@@ -90,6 +91,7 @@ class ContrastRuns {
   const Tokenizer& tokenizer_;
   ContrastFacts facts_;
   std::vector<int> prefix_;  // the decoder's input: <s> and the prefix; in a language model only the prefix
+  std::int64_t asked_ = -1;  // the position whose prediction is compared: the last, or the mask
   Memory memory_;            // 2×S×D, of both sentences
   RunValues values_;         // rows: clean, corrupted, zero, mean
   Inspection kept_;          // the attention weights of both

@@ -5,12 +5,13 @@
 #include <cmath>
 #include <utility>
 
+#include "common/mark.h"
+#include "config/architecture.h"
 #include "config/position_schemes.h"
 #include "inspect/probe/tensors.h"
 #include "model/kernels/attention.h"
 #include "model/norm.h"
 #include "model/positions.h"
-#include "common/mark.h"
 
 namespace attnscope {
 namespace {
@@ -21,9 +22,11 @@ class StreamParts {
   StreamParts(const ContrastRuns& runs, ContrastSide contrast, AttentionPart stack)
       : runs_(runs), config_(runs.config()), contrast_(contrast), stack_(stack) {
     const torch::Tensor embedded = state(0);
-    const torch::Tensor word = words_embedded();
+    // After a norm the sum of words and positions cannot be taken apart.
+    const torch::Tensor word = config_.embedding_norm ? embedded : words_embedded();
     add(mark("embedding"), word);
-    if (position_scheme(config_.positions).form == PositionForm::added) add(mark("position"), embedded - word);
+    if (!config_.embedding_norm && position_scheme(config_.positions).form == PositionForm::added)
+      add(mark("position"), embedded - word);
     biases_ = torch::zeros_like(embedded);
   }
 
@@ -55,7 +58,9 @@ class StreamParts {
     return torch::stack(all).index_select(1, positions);
   }
 
-  std::string layer_name(int layer) const { return fmt::format("{}.layers.{}.", part_name(stack_), layer); }
+  std::string layer_name(int layer) const {
+    return fmt::format("{}.layers.{}.", part_name(stack_), own_layer(config_, stack_ == AttentionPart::decoder, layer));
+  }
 
  private:
   torch::Tensor state(int after) const { return runs_.value(contrast_, {ValueKind::state, stack_, after}); }

@@ -211,7 +211,7 @@ class Search {
 
  private:
   PartSize size_of(AttentionPart part) const { return part_size(model_, part); }
-  int decoder_layers() const { return static_cast<int>(model_.num_decoder_layers); }
+  int decoder_layers() const { return model_.has_decoder() ? static_cast<int>(model_.num_decoder_layers) : 0; }
   int reader_layers() const {
     return model_.is_language_model() ? decoder_layers() : static_cast<int>(model_.num_encoder_layers);
   }

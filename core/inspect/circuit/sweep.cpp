@@ -103,6 +103,10 @@ Sweep swept(const ContrastRuns& runs, ContrastSide of, ChangeKind kind, const Sw
     sweeper.add_heads(result.encoder_heads, result.encoder_rows, encoder);
     sweeper.add_heads(result.cross_heads, result.cross_rows, cross);
   }
+  if (!model.has_decoder()) {
+    sweeper.run(yield);
+    return result;
+  }
   sweeper.add_tokens(result.decoder_states, result.decoder_states_whole, ValueKind::state, decoder, states(written));
   if (forward)
     sweeper.add_tokens(result.decoder_feed_forward, result.decoder_feed_forward_whole, ValueKind::feed_forward, decoder,

@@ -66,7 +66,7 @@ class Collector {
   Collector(const Tokenizer& tokenizer, const ModelConfig& model, const CorpusConfig& config, const std::string& word,
             SenseResult& inspection)
       : tokenizer_(tokenizer), model_(model), word_(lowered(word)), inspection_(inspection) {
-    if (is_english_french(config) && !model.is_language_model()) inspection_.groups = senses_of(word_);
+    if (is_english_french(config) && !model.reads_text()) inspection_.groups = senses_of(word_);
     known_ = !inspection_.groups.empty();
     counts_.resize(std::max<std::size_t>(1, inspection_.groups.size()));
     const std::vector<Token> tokens = tokenizer.encode(word_);
@@ -111,6 +111,10 @@ class Collector {
     if (before.empty() || before.size() > tokens.size() || tokens[before.size() - 1] != before.back()) return {};
     read.position = static_cast<std::int64_t>(before.size()) - 1;
     read.source = ids_of(tokens);
+    if (const int opening = tokenizer_.opening(); opening >= 0) {
+      read.source.insert(read.source.begin(), opening);
+      ++read.position;
+    }
     if (!model_.is_language_model()) read.source.push_back(model_.special().end);
     read.target = tokenizer_.encode(pair.target, Side::target);
     read.target_in = ids_of(read.target);
@@ -166,7 +170,8 @@ WordReading read_word(SequenceModel& model, const Found& found, bool grouped) {
     model.decode(source, {}, nullptr, &record);
   } else {
     const Memory memory = model.encode(source, {}, &record);
-    if (!grouped) model.decode(ids_tensor(found.target_in, model.device()), memory, nullptr, &record);
+    if (!grouped && model.config().has_decoder())
+      model.decode(ids_tensor(found.target_in, model.device()), memory, nullptr, &record);
   }
   WordReading reading;
   for (const torch::Tensor& state : record.states) reading.vectors.push_back(state[0][found.position].cpu());
@@ -229,7 +234,7 @@ SenseResult inspect_senses(SequenceModel& model, const Tokenizer& tokenizer, con
   model.check_standing_still();
   SenseResult inspection;
   inspection.word = word;
-  if (is_english_french(config) && !model.config().is_language_model())
+  if (is_english_french(config) && !model.config().reads_text())
     for (const std::string_view known : ambiguous_words()) inspection.suggestions.emplace_back(known);
   if (!corpus) {
     inspection.problem = mark("The run's corpus could not be read, so there are no sentences to search.");

@@ -17,6 +17,9 @@ enum class Keep { beginning, end };
 std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view text, Side side, std::int64_t room,
                                   Keep keep, bool& truncated);
 
+// What an encoder reads of a text: at most `room` tokens, with an encoder's [CLS] in front and the end token behind.
+std::vector<Token> source_tokens(const Tokenizer& tokenizer, std::string_view text, std::int64_t room, bool& truncated);
+
 // The maximum number of a prompt's tokens in a context of that length.
 inline std::int64_t prompt_room(std::int64_t context) {
   return context - std::min(longest_continuation, context / 2);

@@ -65,9 +65,10 @@ void DataFlowBuilder::fill() {
     case FlowPart::readout:
       return add_readout();
     case FlowPart::logits:
-      return add_logits(false);
     case FlowPart::probabilities:
-      return add_logits(true);
+      if (pass_.features.defined()) return add_logits(flow_.asked.box.part == FlowPart::probabilities);
+      flow_.problem = mark("This model has no head that predicts tokens.");
+      return;
   }
 }
 
@@ -161,15 +162,44 @@ int DataFlowBuilder::add_embedding(bool decoder) {
              .op = config_.positions == "learned" ? FlowOp::learned : FlowOp::given,
              .row_labels = labels},
             table.values.slice(0, 0, static_cast<std::int64_t>(labels.size())).detach());
-    return add({.name = "x",
-                .help = mark("Input of the first layer: token embedding plus positional encoding."),
-                .letters = length() + "×D",
-                .op = FlowOp::sum,
-                .operands = {scaled, positions},
-                .row_labels = labels},
-               of(scaled) + of(positions));
+    const int sum = add({.name = "x",
+                         .help = mark("Input of the first layer: token embedding plus positional encoding."),
+                         .letters = length() + "×D",
+                         .op = FlowOp::sum,
+                         .operands = {scaled, positions},
+                         .row_labels = labels},
+                        of(scaled) + of(positions));
+    return config_.embedding_norm ? add_embedding_norm(sum) : sum;
   }
-  return scaled;
+  return config_.embedding_norm ? add_embedding_norm(scaled) : scaled;
+}
+
+// An encoder such as BERT adds token types to the sum, and normalizes and perhaps widens it.
+int DataFlowBuilder::add_embedding_norm(int sum) {
+  if (const torch::Tensor table = parameter_if_any("token_types"); table.defined()) {
+    const torch::Tensor ends =
+        ids_tensor(ids_of(tokens(false)), model_.device())[0].eq(config_.end_id).to(torch::kInt64);
+    const torch::Tensor types = table.index_select(0, (ends.cumsum(0) - ends).clamp_max(table.size(0) - 1));
+    const int rows = add({.name = "types",
+                          .help = mark("One learned vector for each sentence of a pair."),
+                          .letters = "S×D",
+                          .op = FlowOp::learned,
+                          .row_labels = at(sum).row_labels},
+                         types);
+    sum = add({.name = "x + types",
+               .help = mark("Token, position and token type added (1810.04805 §3)."),
+               .letters = "S×D",
+               .op = FlowOp::sum,
+               .operands = {sum, rows},
+               .row_labels = at(sum).row_labels},
+              of(sum) + types);
+  }
+  begin_section(mark("Each token normalized separately"));
+  add_norm(sum, "embedding_norm.");
+  const int normalized = static_cast<int>(flow_.matrices.size()) - 1;
+  const torch::Tensor widening = parameter_if_any("widening.weight");
+  if (!widening.defined()) return normalized;
+  return add_linear(normalized, "x", "W", "b", widening, parameter("widening.bias"), "E×D");
 }
 
 void DataFlowBuilder::add_positions() {
@@ -211,7 +241,8 @@ void DataFlowBuilder::add_logits(bool shares) {
   int weights = -1;
   if (!shares) {
     h = add({.name = "h",
-             .help = mark("Output of the last layer, one row per token."),
+             .help = config_.is_masked_lm() ? mark("Output of the head's norm, one row per token.")
+                                            : mark("Output of the last layer, one row per token."),
              .letters = "T×D",
              .row_labels = rows},
             features);

@@ -34,7 +34,9 @@ class DataFlowBuilder {
   std::string length() const { return decoder() ? "T" : "S"; }
   std::vector<std::string> tokens() const { return texts_of(tokens(decoder())); }
   std::string stack() const { return decoder() ? "decoder" : "encoder"; }
-  std::string layer_name() const { return fmt::format("{}.layers.{}.", stack(), flow_.asked.layer); }
+  std::string layer_name() const {
+    return fmt::format("{}.layers.{}.", stack(), own_layer(config_, decoder(), flow_.asked.layer));
+  }
   torch::Tensor parameter(const std::string& name) const { return parameters_[name].detach(); }
   // Undefined if the model has no such parameter.
   torch::Tensor parameter_if_any(const std::string& name) const {
@@ -57,6 +59,7 @@ class DataFlowBuilder {
   void settle();
   void fill();
   int add_embedding(bool decoder);
+  int add_embedding_norm(int sum);
   void add_positions();
   const SublayerTensors* sublayer();
   void add_attention();

@@ -374,7 +374,7 @@ void DataFlowBuilder::add_norm(int x, const std::string& parameters) {
        .op = rms ? FlowOp::rms_normalized : FlowOp::normalized,
        .operands = {x, moments, learned},
        .row_labels = at(x).row_labels},
-      rms ? of(x) / moments_values * gain : torch::layer_norm(of(x), {config_.d_model}, gain, shift, epsilon));
+      rms ? of(x) / moments_values * gain : torch::layer_norm(of(x), {gain.size(0)}, gain, shift, epsilon));
 }
 
 void DataFlowBuilder::add_sublayer_norm() {

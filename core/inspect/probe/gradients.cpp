@@ -45,14 +45,14 @@ Matrix stack_norms(const Inspection& record, const ModelConfig& config, bool dec
 }  // namespace
 
 PassGradients gradients_of(SequenceModel& model, const std::vector<int>& source, const std::vector<int>& target_in,
-                           int wanted_id, const Interventions& interventions) {
+                           int wanted_id, const Interventions& interventions, std::int64_t position) {
   const torch::AutoGradMode with_graph(true);
   const ModelConfig& config = model.config();
   Inspection record{.interventions = &interventions, .gradients_wanted = true};
   Memory memory;
   if (!config.is_language_model()) memory = model.encode(ids_tensor(source, model.device()), {}, &record);
   const torch::Tensor features = model.decode(ids_tensor(target_in, model.device()), memory, nullptr, &record);
-  const torch::Tensor last = model.logits(features.select(1, features.size(1) - 1));  // 1×V
+  const torch::Tensor last = model.logits(features.select(1, position));  // 1×V
   const torch::Tensor loss = -torch::log_softmax(last, -1)[0][wanted_id];
   loss.backward();
   PassGradients pass;
@@ -74,7 +74,8 @@ GradientResult inspect_gradients(SequenceModel& model, const Tokenizer& tokenize
     return inspection;
   }
   const auto pass = [&](const Interventions& interventions) {
-    PassGradients made = gradients_of(model, ids_of(step.source), ids_of(step.read), step.token, interventions);
+    PassGradients made =
+        gradients_of(model, ids_of(step.source), ids_of(step.read), step.token, interventions, step.position);
     made.encoder.tokens = texts_of(step.source);
     if (model.config().has_decoder()) made.decoder.tokens = texts_of(step.read);
     progress(0.5);

@@ -12,7 +12,7 @@ namespace attnscope {
 // targets: one sentence's ids, no source for a language model. The model is frozen. `encoder.tokens` and
 // `decoder.tokens` are left empty.
 PassGradients gradients_of(SequenceModel& model, const std::vector<int>& source, const std::vector<int>& target_in,
-                           int wanted_id, const Interventions& interventions);
+                           int wanted_id, const Interventions& interventions, std::int64_t position = -1);
 
 // For the model's own output. `progress` may throw.
 GradientResult inspect_gradients(SequenceModel& model, const Tokenizer& tokenizer, const GradientQuestion& question,

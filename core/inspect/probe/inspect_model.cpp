@@ -78,7 +78,9 @@ class SnapshotBuilder {
   void begin();
 
   // The reference output, if known; call before decode().
-  void set_gold(std::vector<Token> gold) { gold_ = std::move(gold); }
+  void set_gold(std::vector<Token> gold) {
+    if (!config().is_masked_lm()) gold_ = std::move(gold);
+  }
   std::vector<Token> reference() const;
 
   // The outputs, and all maps.
@@ -99,6 +101,10 @@ class SnapshotBuilder {
   Course continuation();
   void follow();
   void follow_gold();
+  void begin_filling();
+  void fill();
+  std::string filled_text() const;
+  std::vector<float> masked_log_probs();
   void keep_inside();
   std::string written_text() const;
 
@@ -109,7 +115,7 @@ class SnapshotBuilder {
   Inspection record_;
   Memory memory_;
   Course course_;
-  std::vector<Token> gold_;
+  std::vector<Token> gold_;  // of a masked language model: the source before it is masked
 };
 
 void SnapshotBuilder::begin() {
@@ -117,15 +123,84 @@ void SnapshotBuilder::begin() {
     course_ = continuation();
     snapshot.target_in = course_.inputs;
   } else {
-    snapshot.source =
-        bounded_tokens(tokenizer_, probe_.text, Side::source, longest() - 1, Keep::beginning, snapshot.truncated);
-    snapshot.source.push_back(end());
+    snapshot.source = source_tokens(tokenizer_, probe_.text, longest(), snapshot.truncated);
+    if (config().is_masked_lm()) return begin_filling();
     course_ = translation();
     memory_ = model_.encode(ids_tensor(ids_of(snapshot.source), model_.device()), {}, &record_);
     snapshot.encoder = to_maps(record_.encoder);
     keep_inside();
   }
   snapshot.forced = course_.given.size();
+}
+
+void SnapshotBuilder::begin_filling() {
+  gold_ = snapshot.source;
+  for (const int position : probe_.masked) {
+    if (position >= 0 && position < std::ssize(snapshot.source) && special().mask >= 0)
+      snapshot.source[static_cast<std::size_t>(position)] = token_of(special().mask, tokenizer_, config());
+  }
+  memory_ = model_.encode(ids_tensor(ids_of(snapshot.source), model_.device()), {}, &record_);
+  snapshot.encoder = to_maps(record_.encoder);
+  keep_inside();
+}
+
+// The prediction of every position, or a discriminator's verdict on every token.
+void SnapshotBuilder::fill() {
+  torch::Tensor features;
+  if (config().fills_masks()) {
+    features = model_.decode({}, memory_, nullptr, &record_);
+    const torch::Tensor logits = model_.logits(features).squeeze(0);  // S×V
+    for (std::int64_t i = 0; i < logits.size(0); ++i) {
+      if (yield_) yield_();
+      const Choice choice(logits[i], tokenizer_, config());
+      const int there = gold_[static_cast<std::size_t>(i)].id;
+      DecodingStep& step = snapshot.decoding.emplace_back(choice.step(std::nullopt, probe_.options.sampling));
+      step.reference = choice.gold(there);
+      snapshot.gold.push_back(*step.reference);
+      snapshot.target_out.push_back(step.candidates[static_cast<std::size_t>(step.chosen)].token);
+    }
+    snapshot.target_in = snapshot.source;
+    snapshot.output_text = filled_text();
+    if (probe_.decoding) snapshot.masked_log_probs = masked_log_probs();
+  } else if (const torch::Tensor replaced = model_.replaced(memory_); replaced.defined()) {
+    snapshot.replaced = to_values(replaced[0]);
+  }
+  if (probe_.sublayers) snapshot.sublayers = to_effects(record_.sublayers);
+  if (probe_.data_flow) {
+    const FlowPass pass{snapshot, record_, memory_, features};
+    snapshot.data_flow = std::make_shared<const DataFlow>(data_flow_of(model_, tokenizer_, *probe_.data_flow, pass));
+  }
+}
+
+// The text with the most probable token at every masked position.
+std::string SnapshotBuilder::filled_text() const {
+  std::vector<int> ids = ids_of(snapshot.source);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] == special().mask) ids[i] = snapshot.target_out[i].id;
+  return tokenizer_.decode(ids);
+}
+
+// Each token is masked in a row of its own.
+std::vector<float> SnapshotBuilder::masked_log_probs() {
+  constexpr std::int64_t rows_a_pass = 32;
+  const auto length = std::ssize(gold_);
+  const torch::Tensor ids = ids_tensor(ids_of(gold_), model_.device());
+  std::vector<float> log_probs;
+  for (std::int64_t first = 0; first < length; first += rows_a_pass) {
+    if (yield_) yield_();
+    const std::int64_t rows = std::min<std::int64_t>(rows_a_pass, length - first);
+    torch::Tensor masked = ids.repeat({rows, 1});
+    for (std::int64_t row = 0; row < rows; ++row) masked[row][first + row] = special().mask;
+    Inspection inspection{.interventions = interventions()};
+    const torch::Tensor features = model_.decode({}, model_.encode(masked, {}, &inspection), nullptr, &inspection);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const int id = gold_[static_cast<std::size_t>(first + row)].id;
+      const torch::Tensor scores = torch::log_softmax(model_.logits(features[row][first + row]), -1);
+      const bool counts = id != special().mask && id != special().end && id != tokenizer_.opening();
+      log_probs.push_back(counts ? scores[id].item<float>() : 0);
+    }
+  }
+  return log_probs;
 }
 
 // Up to its own end token.
@@ -186,7 +261,7 @@ Course SnapshotBuilder::continuation() {
 
 // The complete reference with </s>; in a language model as much as the context holds after the prompt.
 std::vector<Token> SnapshotBuilder::reference() const {
-  if (probe_.reference.empty() && !probe_.follow_reference) return {};
+  if (config().is_masked_lm() || (probe_.reference.empty() && !probe_.follow_reference)) return {};
   bool cut = false;
   const auto typed = static_cast<std::int64_t>(snapshot.typed().size());
   const std::int64_t room = config().is_language_model() ? longest() - typed : longest() - 1;
@@ -196,6 +271,7 @@ std::vector<Token> SnapshotBuilder::reference() const {
 }
 
 void SnapshotBuilder::decode() {
+  if (config().is_masked_lm()) return fill();
   follow();
   // The decoder is causal, so one pass over the whole output gives every step's rows.
   const torch::Tensor features =
@@ -323,7 +399,7 @@ void inspect_model(SequenceModel& model, const Tokenizer& tokenizer, const Probe
   }
   builder.set_gold(std::move(gold));
   builder.decode();
-  if (!probe.decoding) return publish(std::move(builder.snapshot));
+  if (!probe.decoding || model.config().is_masked_lm()) return publish(std::move(builder.snapshot));
   publish(builder.snapshot);
   builder.snapshot.decodings =
       std::make_shared<const Decodings>(find_decodings(model, tokenizer, probe, builder.snapshot, yield));

@@ -24,6 +24,22 @@ int last_word(const std::vector<std::string>& written, bool ended) {
   return at < 0 ? before_end : at;
 }
 
+WrittenStep filled_step(const Snapshot& whole, int output) {
+  WrittenStep step;
+  step.source = whole.source;
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < whole.target_out.size(); ++i)
+    if (whole.source[i].id == whole.model.mask_id) positions.push_back(i);
+  for (std::size_t i = 0; positions.empty() && i < whole.target_out.size(); ++i) positions.push_back(i);
+  for (const std::size_t position : positions) step.written.push_back(whole.target_out[position].text);
+  if (step.written.empty()) return step;
+  const int last = static_cast<int>(step.written.size()) - 1;
+  step.output = output < 0 ? last_word(step.written, false) : std::min(output, last);
+  step.position = static_cast<std::int64_t>(positions[static_cast<std::size_t>(step.output)]);
+  step.token = whole.target_out[static_cast<std::size_t>(step.position)].id;
+  return step;
+}
+
 }  // namespace
 
 WrittenStep written_step(SequenceModel& model, const Tokenizer& tokenizer, const std::string& text, int output,
@@ -33,6 +49,7 @@ WrittenStep written_step(SequenceModel& model, const Tokenizer& tokenizer, const
       model, tokenizer, {.text = text}, [&](Snapshot latest) { whole = std::move(latest); }, yield);
   const auto first = static_cast<std::size_t>(whole.first_output());
   WrittenStep step;
+  if (whole.model.is_masked_lm()) return filled_step(whole, output);
   step.written = texts_of(std::span(whole.target_out).subspan(first));
   if (step.written.empty()) return step;
   const int last = static_cast<int>(step.written.size()) - 1;

@@ -16,8 +16,11 @@ struct WrittenStep {
   int token = 0;                     // its id
   std::vector<Token> source;         // empty in a language model
   std::vector<Token> read;           // the decoder's input up to the step
+  std::int64_t position = -1;        // of its features; of a masked language model in the source, else the last
 };
 
+// A masked language model's outputs are its predictions at the masks; without a mask, those at every position.
+//
 // output: index of the generated token; −1: the last one that is more than punctuation. `yield` may throw.
 WrittenStep written_step(SequenceModel& model, const Tokenizer& tokenizer, const std::string& text, int output,
                          const YieldCallback& yield);

@@ -74,6 +74,10 @@ void check(const Snapshot& seen) {
   expect(seen.target_in.size() == seen.target_out.size(), "the decoder's inputs and outputs");
   expect(seen.prefix <= seen.forced && seen.forced <= seen.target_out.size(), "the given part of the output");
   expect(seen.decoding.size() <= seen.target_out.size(), "the decoding and the output");
+  for (const std::size_t count : {seen.replaced.size(), seen.masked_log_probs.size()})
+    expect(count == 0 || count == seen.source.size(), "the predictions and the sentence");
+  expect(!seen.model.is_masked_lm() || seen.decoding.empty() || seen.decoding.size() == seen.source.size(),
+         "the predictions and the sentence");
   for (const AttentionPart part : attention_parts)
     expect(has_maps_of(maps_of(seen, part), part_size(seen.model, part), row_tokens(seen, part).size(),
                        col_tokens(seen, part).size()),
@@ -347,8 +351,10 @@ void check(const FourierResult& result) {
   if (!result.problem.empty()) return;
   const std::size_t numbers = result.numbers.size();
   expect(!result.points.empty() && numbers > 1, "a spectrum and its steps");
-  for (const FourierPoint& point : result.points) expect(point.power.size() == numbers / 2, "a step and the frequencies");
-  expect(result.circles.size() == result.key.size() && (result.neuron.empty() || has_size(result.neuron, numbers, numbers)),
+  for (const FourierPoint& point : result.points)
+    expect(point.power.size() == numbers / 2, "a step and the frequencies");
+  expect(result.circles.size() == result.key.size() &&
+             (result.neuron.empty() || has_size(result.neuron, numbers, numbers)),
          "the key frequencies and the numbers");
   for (const Matrix& circle : result.circles) expect(has_size(circle, numbers, 2), "a circle and the numbers");
   for (const int key : result.key) expect(key > 0 && std::cmp_less_equal(key, numbers / 2), "a key frequency");

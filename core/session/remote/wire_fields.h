@@ -45,11 +45,11 @@ template <typename T>
 concept HasFields = std::is_aggregate_v<T>;
 
 // Returns references to all fields of an aggregate. Without reflection, a structured binding of the right size is the
-// only way; more than 32 fields do not compile.
+// only way; more than 34 fields do not compile.
 template <HasFields Message>
 auto fields_of(Message& message) {
   constexpr std::size_t count = field_count<std::remove_const_t<Message>>();
-  static_assert(count <= 32, "add a line for messages with more fields");
+  static_assert(count <= 34, "add a line for messages with more fields");
 #define ATTNSCOPE_FIELDS(n, ...)   \
   if constexpr (count == n) {      \
     auto& [__VA_ARGS__] = message; \
@@ -87,6 +87,10 @@ auto fields_of(Message& message) {
   ATTNSCOPE_FIELDS(30, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D)
   ATTNSCOPE_FIELDS(31, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E)
   ATTNSCOPE_FIELDS(32, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, F)
+  ATTNSCOPE_FIELDS(33, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, F,
+                   G)
+  ATTNSCOPE_FIELDS(34, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, F,
+                   G, H)
 #undef ATTNSCOPE_FIELDS
   if constexpr (count == 0) return std::tuple<>{};
 }

@@ -20,6 +20,9 @@ TEXTS = {"empty": "", "word": "street", "unicode": "“Déjà vu?” – 3½ km�
 TOKENIZED = [" two  spaces\tand a tab", "line one\nline two\r\n", "don't we'll I'VE they're", "a\u00a0b\u202fc\u3000d",
              "é vs é 👩‍👩‍👧 Привет العربية ½ Ⅷ ٣", " ", "▁under▁line", "Hello </s> world", "<pad> and <unk>.", "x \n y   z",
              "de\u0301ja\u0300 vu", "a\u000b b\u0085 c\u000b\u000bd"]  # fmt: skip
+# For the normalizers of encoders.
+ENCODED = ["İstanbul ΟΔΥΣΣΕΥΣ Straße ﬁne ½ ① Å", "\x00zero\u200bwidth\ufeff \u202eRTL", "[CLS] in [SEP] and [MASK] <mask> too",
+           "ＦＵＬＬ ｗｉｄｔｈ 안녕하세요 \u1112\u1161\u11ab 我爱你，呢？", "don't!?... a-b_c", "a" * 101, "नमस्ते ab̀çḍe 👩\u200d👧"]  # fmt: skip
 # Kind of attention, layer, head: one of each kind, and in language models one of each layer.
 HEADS = {"marian": [("encoder", 1, 1), ("decoder", 0, 0), ("cross", 0, 1)],
          "t5": [("encoder", 1, 2), ("decoder", 0, 1), ("cross", 0, 0)],
@@ -29,7 +32,10 @@ HEADS = {"marian": [("encoder", 1, 1), ("decoder", 0, 0), ("cross", 0, 1)],
          "smollm": [("decoder", 0, 1), ("decoder", 1, 4)],
          "qwen2": [("decoder", 0, 1), ("decoder", 1, 4)],
          "llama3": [("decoder", 0, 1), ("decoder", 1, 3)]}  # fmt: skip
-MORE = ("qwen2", "llama3")
+# The mask token of every masked language model; None: it predicts no tokens.
+ENCODERS = {"bert": "[MASK]", "roberta": "<mask>", "xlm-roberta": "<mask>", "distilbert": "[MASK]", "albert": "[MASK]", "electra": None}
+HEADS |= {name: [("encoder", 0, 1), ("encoder", 1, 0)] for name in ENCODERS}
+MORE = ("qwen2", "llama3", *ENCODERS)
 MAX_NEW_TOKENS = 12
 
 
@@ -79,6 +85,16 @@ class More:
         self.functions = load_reference(path)
         self.load_model, self.load_tokenizer = self.functions.load_model, self.functions.load_tokenizer
 
+    def encoder_entries(self, model, tokenizer, name):
+        mask = ENCODERS[name] or "[MASK]"
+        texts = {n: (text, None) for n, text in TEXTS.items()}
+        texts |= {"masked": (f"The {mask} didn't cross the {mask}.", None), "pair": ("Who wrote this?", f"It was {mask} by him.")}
+        entries = [self.functions.expected_entry(model, tokenizer, n, a, b, 0, HEADS[name]) for n, (a, b) in texts.items()]
+        for entry in entries:
+            for key in ("pooled", "pair_logits", "states"):
+                entry.pop(key, None)
+        return entries
+
     def expected_entry(self, model, tokenizer, name, text, max_new_tokens, heads):
         return self.functions.expected_entry(model, tokenizer, name, text, None, max_new_tokens, heads)
 
@@ -91,6 +107,13 @@ def main():
         folder = os.path.join(sys.argv[2], name)
         model = reference.load_model(folder)
         tokenizer = smollm_tokenizer(reference, folder) if name == "smollm" else reference.load_tokenizer(folder)
+        if name in ENCODERS:
+            expected = {"inputs": more.encoder_entries(model, tokenizer, name),
+                        "tokenizer_only": [{"text": text, "ids": ids_of(tokenizer.encode(text))} for text in [*TOKENIZED, *ENCODED]]}  # fmt: skip
+            with open(os.path.join(HERE, name, "expected.json"), "w") as f:
+                json.dump(expected, f, ensure_ascii=False, indent=None)
+                f.write("\n")
+            continue
         inputs = [reference.expected_entry(model, tokenizer, n, text, MAX_NEW_TOKENS, HEADS[name]) for n, text in TEXTS.items()]
         for entry in inputs:
             del entry["states"]

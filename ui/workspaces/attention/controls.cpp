@@ -71,6 +71,27 @@ void draw_pictures(AttentionView& view, const ModelConfig& model, const Skin& sk
       view.picture = text.value;
 }
 
+constexpr std::array pair_filters = {
+    ChoiceText{PairFilter::all, mark("A+B"), mark("All queries and keys of both sentences.")},
+    ChoiceText{PairFilter::a_to_a, mark("A→A"), mark("Only the attention of sentence A to itself.")},
+    ChoiceText{PairFilter::a_to_b, mark("A→B"), mark("Only the attention of sentence A to sentence B.")},
+    ChoiceText{PairFilter::b_to_a, mark("B→A"), mark("Only the attention of sentence B to sentence A.")},
+    ChoiceText{PairFilter::b_to_b, mark("B→B"), mark("Only the attention of sentence B to itself.")},
+};
+
+void draw_pair_filter(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
+  if (second_sentence(snapshot) < 0 || view.part != AttentionPart::encoder) {
+    view.pair = PairFilter::all;
+    return;
+  }
+  float width = 0;
+  for (const auto& text : pair_filters) width += button_width(tr(text.title)) + skin.px(4);
+  next_in_row(width, skin.px(12));
+  for (const auto& text : pair_filters)
+    if (draw_choice(tr_label(text.title), view.pair == text.value, tr(text.help), skin)) view.pair = text.value;
+  end_choices();
+}
+
 void draw_mix(const MixText& text, const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
   const char* why_not = refusal(text.mix, view.choice(), snapshot);
   ImGui::BeginDisabled(why_not != nullptr);
@@ -90,8 +111,8 @@ void draw_mixes(const Snapshot& snapshot, AttentionView& view, const Skin& skin)
   const MixText& shown = text_of(view.map.choice.mix);
   const bool open = begin_combo("##show", tr(shown.title));
   if (!open)
-    return help_tooltip(trf("Which maps the pictures show. Current choice: {}", tr(in_values(shown.help, snapshot.model))),
-                        skin);
+    return help_tooltip(
+        trf("Which maps the pictures show. Current choice: {}", tr(in_values(shown.help, snapshot.model))), skin);
   for (const MixText& text : mixes) draw_mix(text, snapshot, view, skin);
   ImGui::EndCombo();
 }
@@ -194,7 +215,8 @@ std::vector<RankedHead> valued_heads(const AttentionView& view, const ShownMaps&
       const std::vector<Matrix>& row = layers[static_cast<std::size_t>(layer)];
       for (int head = 0; head < static_cast<int>(row.size()); ++head) {
         const HeadPlace place{part, layer, head};
-        heads.push_back({place, value_of(place, row[static_cast<std::size_t>(head)], view, token, maps.newest.snapshot->model)});
+        heads.push_back(
+            {place, value_of(place, row[static_cast<std::size_t>(head)], view, token, maps.newest.snapshot->model)});
       }
     }
   }
@@ -239,18 +261,21 @@ void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin
 void draw_head_controls(const Shown& shown, AttentionView& view, const Skin& skin) {
   const ModelConfig& model = shown.snapshot->model;
   draw_pictures(view, model, skin);
-  draw_checkbox(tr_label("Words"), view.words,
-                tr(in_values(mark("Merges the tokens of a word: weights are summed over the tokens of the attended word and averaged "
-                   "over those of the attending word. Rows still sum to 1 (Clark et al. 2019, arXiv 1906.04341 §4.1)."),
-                             model)),
-                skin);
+  draw_checkbox(
+      tr_label("Words"), view.words,
+      tr(in_values(
+          mark("Merges the tokens of a word: weights are summed over the tokens of the attended word and averaged "
+               "over those of the attending word. Rows still sum to 1 (Clark et al. 2019, arXiv 1906.04341 §4.1)."),
+          model)),
+      skin);
   if (model.has_weights())
     draw_checkbox(
-      tr_label("Margins"), view.margins,
-      tr("Shows along the lower edge the attention that each key receives, averaged over the queries that see it. "
-         "Along the right edge: each query's entropy, −Σ w ln w; short bars mean one key, long bars all keys."),
-      skin);
+        tr_label("Margins"), view.margins,
+        tr("Shows along the lower edge the attention that each key receives, averaged over the queries that see it. "
+           "Along the right edge: each query's entropy, −Σ w ln w; short bars mean one key, long bars all keys."),
+        skin);
   draw_mixes(*shown.snapshot, view, skin);
+  draw_pair_filter(*shown.snapshot, view, skin);
 }
 
 std::string map_name(const HeadMap& map, const ModelConfig& model) {

@@ -162,6 +162,8 @@ HeatmapOptions matrix_options(const Canvas& canvas) {
   options.col_axis = tr(text.col_axis);
   options.row_labels = map.row_labels;
   options.col_labels = map.col_labels;
+  options.second_row = map.second_row;
+  options.second_col = map.second_col;
   options.stretch = 3;
   options.mask_upper = map.causal;
   options.high = highest(canvas);
@@ -272,6 +274,8 @@ PointedCell draw_lines(Canvas& canvas, ImVec2 size) {
   data.heads = heads;
   data.row_labels = map.row_labels;
   data.col_labels = map.col_labels;
+  data.second_row = map.second_row;
+  data.second_col = map.second_col;
   data.colors = colors;
   data.row_axis = tr(text.row_axis);
   data.col_axis = tr(text.col_axis);

@@ -82,8 +82,48 @@ void merge_words(HeadMap& made) {
   for (Matrix& line : made.lines) merge(line);
 }
 
+// Only that part of the pictures, rows and columns from `begin` to `end`.
+struct Range {
+  int begin, end;
+};
+Matrix cropped(const Matrix& map, Range rows, Range cols) {
+  if (map.empty()) return map;
+  Matrix part(rows.end - rows.begin, cols.end - cols.begin);
+  for (int row = 0; row < part.rows; ++row)
+    for (int col = 0; col < part.cols; ++col) part.at(row, col) = map.at(rows.begin + row, cols.begin + col);
+  return part;
+}
+
+void keep_range(std::vector<WordSpan>& spans, std::vector<std::string>& labels, int& second, Range range) {
+  spans = {spans.begin() + range.begin, spans.begin() + range.end};
+  labels = labels_of(spans);
+  second = second < 0 ? -1 : std::max(0, second - range.begin);
+}
+
+void filter_pair(HeadMap& made, const Snapshot& snapshot) {
+  const auto first_of_b = [&](const std::vector<WordSpan>& spans) {
+    const int second = second_sentence(snapshot);
+    const auto found = std::ranges::find_if(spans, [&](const WordSpan& span) { return span.end > second; });
+    const bool of_pair = second >= 0 && made.choice.heads.front().part == AttentionPart::encoder;
+    return of_pair && found != spans.end() ? static_cast<int>(found - spans.begin()) : -1;
+  };
+  made.second_row = first_of_b(made.rows);
+  made.second_col = first_of_b(made.cols);
+  if (made.choice.pair == PairFilter::all || made.second_row <= 0 || made.second_col <= 0) return;
+  const bool from_b = made.choice.pair == PairFilter::b_to_a || made.choice.pair == PairFilter::b_to_b;
+  const bool to_b = made.choice.pair == PairFilter::a_to_b || made.choice.pair == PairFilter::b_to_b;
+  const Range rows = from_b ? Range{made.second_row, made.map.rows} : Range{0, made.second_row};
+  const Range cols = to_b ? Range{made.second_col, made.map.cols} : Range{0, made.second_col};
+  made.map = cropped(made.map, rows, cols);
+  made.before = cropped(made.before, rows, cols);
+  for (Matrix& line : made.lines) line = cropped(line, rows, cols);
+  keep_range(made.rows, made.row_labels, made.second_row, rows);
+  keep_range(made.cols, made.col_labels, made.second_col, cols);
+}
+
 void summarise(HeadMap& made, const ModelConfig& model) {
-  const bool sums = has_distributions(made.choice.mix, model);
+  const bool whole = made.choice.pair == PairFilter::all || made.second_row < 0;
+  const bool sums = whole && has_distributions(made.choice.mix, model);
   made.entropies = sums ? row_entropies(made.map) : std::vector<float>();
   made.received = made.is_signed() ? std::vector<float>() : received(made.map, made.causal);
   made.largest = largest_size(made.map.values);
@@ -104,6 +144,7 @@ void finish(HeadMap& made, Matrix map, const Snapshot& snapshot) {
   if (made.choice.mix == HeadMix::one || made.choice.mix == HeadMix::together_mean)
     for (const Matrix* head : heads_of(made.choice, snapshot)) made.lines.push_back(*head);
   if (made.choice.words) merge_words(made);
+  filter_pair(made, snapshot);
   if (made.is_signed()) made.lines = {gains(made.map), losses(made.map)};
   if (made.lines.empty()) made.lines = {made.map};
   summarise(made, snapshot.model);

@@ -16,10 +16,14 @@ namespace attnscope {
 // The selected head only, or a combination of several.
 enum class HeadMix { one, together_mean, layer_mean, layer_max, part_mean, part_max, rollout, difference };
 
+// Of a sentence pair: the sentences of queries and keys that are shown (as in BertViz).
+enum class PairFilter { all, a_to_a, a_to_b, b_to_a, b_to_b };
+
 struct HeadChoice {
   std::vector<HeadPlace> heads;  // of one part; the first is the selected head, the others are shown together with it
   HeadMix mix = HeadMix::one;
   bool words = false;  // tokens merged into words
+  PairFilter pair = PairFilter::all;
   bool operator==(const HeadChoice&) const = default;
 };
 
@@ -37,11 +41,12 @@ struct HeadMap {
   std::vector<std::string> col_labels;
   std::vector<float> received;   // by each key, averaged over the queries that may attend to it; empty for a difference
   std::vector<float> entropies;  // per query; only if rows sum to 1
-  float largest = 0;             // maximum absolute value
-  bool captured_signs = false;   // of a capture whose values are not weights
-  bool causal = false;           // the look-ahead mask hides cells right of the diagonal
-  bool pending = false;          // a rollout through more layers is in progress; the last complete one is shown
-  Matrix rolled;                 // partial result of that rollout, through this many layers
+  int second_row = -1, second_col = -1;  // the first of sentence B; −1: there is none
+  float largest = 0;                     // maximum absolute value
+  bool captured_signs = false;           // of a capture whose values are not weights
+  bool causal = false;                   // the look-ahead mask hides cells right of the diagonal
+  bool pending = false;                  // a rollout through more layers is in progress; the last complete one is shown
+  Matrix rolled;                         // partial result of that rollout, through this many layers
   int rolled_layers = 0;
 
   bool is_difference() const { return choice.mix == HeadMix::difference; }

@@ -20,7 +20,7 @@ void move_in_list(AttentionView& view, int by) {
 }  // namespace
 
 HeadChoice AttentionView::choice() const {
-  HeadChoice choice{{place()}, mix, words};
+  HeadChoice choice{{place()}, mix, words, pair};
   choice.heads.insert(choice.heads.end(), together.begin(), together.end());
   return choice;
 }
@@ -164,7 +164,8 @@ void move_pinned_row(AttentionView& view, const Snapshot& snapshot, int rows) {
 }
 
 int first_row(const Snapshot& snapshot, AttentionPart part) {
-  if (snapshot.model.is_language_model() || (snapshot.captured && snapshot.source.empty())) return static_cast<int>(snapshot.typed().size()) - 1;
+  if (snapshot.model.is_language_model() || (snapshot.captured && snapshot.source.empty()))
+    return static_cast<int>(snapshot.typed().size()) - 1;
   const int row = telling_row(row_tokens(snapshot, part));
   return snapshot.captured ? std::max(0, row) : row;  // a capture's tokens need not mark words
 }

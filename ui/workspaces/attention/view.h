@@ -131,7 +131,8 @@ struct AttentionView {
   HeadPicture picture = HeadPicture::both;
   HeadMix mix = HeadMix::one;  // requested; shows only the selected head if not possible
   bool words = false;          // tokens merged into words
-  bool margins = true;         // attention received by keys and entropy of queries, along the edges
+  PairFilter pair = PairFilter::all;
+  bool margins = true;  // attention received by keys and entropy of queries, along the edges
   HeatmapZoom zoom;
   int pointed_row = -1;  // query and key under the mouse, as rows and columns of `map`
   int pointed_col = -1;

@@ -168,7 +168,7 @@ std::string tempered_text(const Candidate& candidate, double temperature) {
 }
 
 void candidate_tooltip(const DecodingStep& step, int index, const SamplingOptions& sampling, bool can_force,
-                       const Skin& skin) {
+                       bool can_force_any, const Skin& skin) {
   const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
   ImGui::BeginTooltip();
   mono_text(trf("{}  id {}", candidate.token.text, candidate.token.id), skin);
@@ -177,8 +177,9 @@ void candidate_tooltip(const DecodingStep& step, int index, const SamplingOption
                              std::log(static_cast<double>(candidate.probability)),
                              tempered_text(candidate, sampling.temperature), kept_text(step, index, sampling))
                              .c_str());
-  ImGui::TextDisabled("%s", can_force ? tr("Click to continue the output with this token instead.")
-                                      : tr("This token is part of the prompt: edit the prompt to change it."));
+  if (can_force_any)
+    ImGui::TextDisabled("%s", can_force ? tr("Click to continue the output with this token instead.")
+                                        : tr("This token is part of the prompt: edit the prompt to change it."));
   ImGui::EndTooltip();
 }
 
@@ -248,7 +249,8 @@ void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, flo
                     const Skin& skin) {
   const DecodingStep& step = snapshot.decoding[static_cast<std::size_t>(view.time_step)];
   const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
-  const bool can_force = view.time_step >= snapshot.first_output();
+  const bool fills = snapshot.model.is_masked_lm();
+  const bool can_force = !fills && view.time_step >= snapshot.first_output();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size(std::max(1.0F, ImGui::GetContentRegionAvail().x), height);
   ImGui::PushID(index);
@@ -260,7 +262,7 @@ void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, flo
               .name = candidate.token.text,
               .value = fmt::format("{:.6g}", candidate.probability),
               .about = "probability"});
-  if (hovered) candidate_tooltip(step, index, view.options.sampling, can_force, skin);
+  if (hovered) candidate_tooltip(step, index, view.options.sampling, can_force, !fills, skin);
   if (ImGui::IsItemVisible()) {
     const ImVec2 high(at.x + size.x, at.y + size.y - skin.px(1));
     if (hovered && can_force) Painter(skin).filled_rect(at, high, skin.theme.hovered, skin.px(3));
@@ -276,15 +278,17 @@ void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, flo
 void draw_choice_line(const Snapshot& snapshot, int step, const Skin& skin) {
   const DecodingStep& decided = snapshot.decoding[static_cast<std::size_t>(step)];
   const bool given = static_cast<std::size_t>(step) < snapshot.forced;
-  bold_text(given ? tr("Forced") : tr("Generates"), skin);
+  const bool fills = snapshot.model.is_masked_lm();
+  bold_text(fills ? tr("Predicts") : given ? tr("Forced") : tr("Generates"), skin);
   ImGui::SameLine(0, skin.px(8));
   {
     const WithFont mono(skin.fonts.mono);
     colored_text(skin.theme.success, snapshot.target_out[static_cast<std::size_t>(step)].text);
   }
   help_tooltip(
-      given ? tr("Forced, whatever the model predicts. The list below shows what it would have chosen from.")
-            : tr("The most probable token of this step (greedy decoding). It becomes the next step's last input."),
+      fills   ? tr("The most probable token at this position. Where no mask is, the model sees the token itself.")
+      : given ? tr("Forced, whatever the model predicts. The list below shows what it would have chosen from.")
+              : tr("The most probable token of this step (greedy decoding). It becomes the next step's last input."),
       skin);
   ImGui::SameLine(0, skin.px(10));
   dim_text(trf("entropy {:.2f} nats", decided.entropy), skin);
@@ -298,6 +302,13 @@ void draw_reference_line(const Snapshot& snapshot, int step, const Skin& skin) {
   if (snapshot.gold.empty()) return;
   const std::optional<GoldStep>& reference = snapshot.decoding[static_cast<std::size_t>(step)].reference;
   const WithFont font(skin.fonts.mono_small);
+  if (snapshot.model.is_masked_lm() && reference) {
+    dim_text(trf("original: {}  rank {}, p = {:.4f}", reference->token.text, reference->rank, reference->probability),
+             skin);
+    return help_tooltip(tr("The token that stands here in the sentence, with the rank and probability that the model "
+                           "gives it."),
+                        skin);
+  }
   dim_text(reference ? trf("reference: {}  rank {}, p = {:.4f}", reference->token.text, reference->rank,
                            reference->probability)
                      : tr("reference: no token at this position"),

@@ -13,10 +13,13 @@ namespace {
 
 constexpr std::array modes = {
     WorkspaceView{"steps", "Step by step", "The output grows one token at a time (paper §3.1)."},
-    WorkspaceView{"tree", "Beam tree", "Every hypothesis of the beam search, and where it was pruned."},
-    WorkspaceView{"readings", "Side by side", "Greedy, beam search and samples on the same sentence."},
+    WorkspaceView{"tree", "Beam tree", "Every hypothesis of the beam search, and where it was pruned.", nullptr,
+                  ViewNeeds::writer},
+    WorkspaceView{"readings", "Side by side", "Greedy, beam search and samples on the same sentence.", nullptr,
+                  ViewNeeds::writer},
     WorkspaceView{"forcing", "Teacher forcing",
-                  "The decoder's probabilities for the reference, next to its free-running output."},
+                  "The decoder's probabilities for the reference, next to its free-running output.", nullptr,
+                  ViewNeeds::writer},
 };
 static_assert(modes.size() == static_cast<std::size_t>(DecodingMode::forcing) + 1);
 
@@ -48,16 +51,23 @@ void mark_next(WorkspaceContext& context) {
 void force_or_play(WorkspaceContext& context) {
   DecodingView& view = context.views.of<DecodingView>();
   const Snapshot* snapshot = stepped(context);
+  if (snapshot && snapshot->model.is_masked_lm()) {
+    if (!snapshot->decoding.empty()) toggle_mask(view, *snapshot, view.time_step);
+    return;
+  }
   if (snapshot && !force_candidate(view, *snapshot)) toggle_play(view, *snapshot, ImGui::GetTime());
 }
 
 void rewind(WorkspaceContext& context) {
   DecodingView& view = context.views.of<DecodingView>();
-  if (const Snapshot* snapshot = stepped(context)) rewind_to(view, *snapshot, view.time_step);
+  if (const Snapshot* snapshot = stepped(context); snapshot && !snapshot->model.is_masked_lm())
+    rewind_to(view, *snapshot, view.time_step);
 }
 
 void let_go_of_all(WorkspaceContext& context) {
-  if (stepped(context)) let_go(context.views.of<DecodingView>());
+  if (!stepped(context)) return;
+  context.views.of<DecodingView>().masked.clear();
+  let_go(context.views.of<DecodingView>());
 }
 
 constexpr const char* stepping = mark("one step, first step, last step");
@@ -69,7 +79,8 @@ constexpr std::array keys = {
     WorkspaceKey{{.key = Key::end}, stepping, step_to_end<1>},
     WorkspaceKey{{.key = Key::up, .repeats = true}, marking, mark_next<-1>},
     WorkspaceKey{{.key = Key::down, .repeats = true}, marking, mark_next<1>},
-    WorkspaceKey{{.key = Key::enter}, "continue with the highlighted candidate; play, stop", force_or_play},
+    WorkspaceKey{
+        {.key = Key::enter}, "continue with the highlighted candidate; play, stop; mask a token", force_or_play},
     WorkspaceKey{{.key = Key::backspace}, "clear the forced prefix from this step on", rewind},
     WorkspaceKey{{.key = Key::del}, "clear the whole forced prefix", let_go_of_all},
 };
@@ -116,6 +127,7 @@ void ask_for_decodings(const Views& views, Probe& probe) {
   probe.decoding = true;
   probe.options = view.options;
   probe.hypothesis = view.hypothesis;
+  if (probe.text == view.masked_text) probe.masked = view.masked;
 }
 
 bool is_playing(const Views& views) {
@@ -126,6 +138,7 @@ void draw_decoding(WorkspaceContext& context) {
   const Shown& shown = context.maps.complete;
   const Skin& skin = context.skin;
   DecodingView& view = context.views.of<DecodingView>();
+  if (shown.snapshot->model.is_masked_lm()) return draw_fill(shown, view, context.textures, skin);
   note_branch(view.branches, shown, view.prefix.empty() ? 0 : view.typing);
   draw_modes(view, skin);
   draw_beginning_and_reference(*shown.snapshot, view, context.reference, skin);

@@ -116,6 +116,18 @@ void draw_self_rows(const Shown& shown, const DecodingView& view, float height, 
                  ImVec2(0, height), textures, skin);
 }
 
+// The rows of one position of a masked language model.
+void draw_encoder_rows(const Shown& shown, const DecodingView& view, TextureStore& textures, const Skin& skin) {
+  const Snapshot& snapshot = *shown.snapshot;
+  draw_caption(tr("Attention of every head"), tr("layer × head"),
+               tr("The selected position's row of every attention map: an encoder attends to both sides (1810.04805 "
+                  "§3)."),
+               skin);
+  const auto keys = static_cast<int>(snapshot.source.size());
+  draw_head_rows({tr("encoder rows"), snapshot.encoder, snapshot.source, keys}, shown, view.time_step, ImVec2(0, 0),
+                 textures, skin);
+}
+
 // Draws a recurrent decoder's only map, as far as it was generated: the alignment of the two sentences.
 void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
@@ -149,6 +161,7 @@ void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textur
 void draw_step_heads(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   const ImVec2 space = ImGui::GetContentRegionAvail();
+  if (snapshot.model.is_masked_lm()) return draw_encoder_rows(shown, view, textures, skin);
   if (snapshot.cross.empty() && snapshot.decoder.empty())
     return draw_quiet_note(no_attention_text(snapshot.model).c_str(), space, skin);
   if (snapshot.model.is_recurrent()) return draw_alignment(shown, view, textures, skin);

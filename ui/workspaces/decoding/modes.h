@@ -23,6 +23,9 @@ void draw_readings(const Shown& shown, DecodingView& view, TextureStore& texture
 // Teacher forcing against free running: the probabilities of the reference, and the first divergence from it.
 void draw_forcing(const Shown& shown, DecodingView& view, const Skin& skin);
 
+// Instead of all modes, for a masked language model: its predictions at any position of the sentence.
+void draw_fill(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin);
+
 // ---- mode "Step by step"
 
 // The attention of every head at this step, or a recurrent decoder's alignment; a note if there is none.

@@ -48,6 +48,8 @@ struct DecodingView {
   std::string prefix;           // as typed
   int typing = 0;               // number of times the prefix field was entered
   std::vector<int> prefix_ids;  // selected after the typed prefix, token by token
+  std::vector<int> masked;      // masked language model: positions masked by a click, ascending
+  std::string masked_text;      // the sentence they belong to
   std::vector<int> hypothesis;  // of the beam's tree, whose attention is shown; empty: the output
 };
 
@@ -78,6 +80,9 @@ void force(DecodingView& view, const Snapshot& snapshot, int step, int id);
 
 // Forces the output before `step`; decoding is free from there on.
 void rewind_to(DecodingView& view, const Snapshot& snapshot, int step);
+
+// Masks the token at that position, or shows it again; a typed mask stays.
+void toggle_mask(DecodingView& view, const Snapshot& snapshot, int position);
 
 // Clears the prefix: decoding is free.
 void let_go(DecodingView& view);

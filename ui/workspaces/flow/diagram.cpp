@@ -76,7 +76,8 @@ class Diagram {
   // For the selected layer, or the last layer of a column that has fewer.
   std::int64_t own_parameters_of(const ArchitectureBox& box) const {
     const auto layers = static_cast<int>(plan_.column(box.box.decoder).layers);
-    return parameters_of(box, clamped(view_.layer, 0, layers - 1), parameters());
+    const int layer = clamped(view_.layer, 0, layers - 1);
+    return parameters_of(box, static_cast<int>(own_layer(snapshot_.model, box.box.decoder, layer)), parameters());
   }
   std::string count_text(const ArchitectureBox& box) const;
   std::string help_of(const ArchitectureBox& box) const;
