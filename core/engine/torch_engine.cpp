@@ -321,6 +321,37 @@ TorchEngine::Origin TorchEngine::origin_of(const Config& config) const {
   return is_open ? took(run_) : took(read_model(config.model.from));
 }
 
+// Read from its files, or trained on the corpus.
+Tokenizer TorchEngine::new_tokenizer(const Run& run, const std::function<void(const char*)>& report) {
+  const TokenizerConfig& config = run.config.tokenizer;
+  const bool labelled = run.config.model.is_classifier();
+  if (config.family != TokenizerConfig().family) return read_tokenizer(config.path, run.config);
+  if (!config.path.empty()) return own_tokenizer(read_file(config.path, largest_tokenizer), *run.corpus, labelled);
+  report(mark("Training the tokenizer"));
+  return own_tokenizer(train_tokenizer(*run.corpus, config, run.config.model), *run.corpus, labelled);
+}
+
+// What the model takes from its tokenizer.
+void TorchEngine::set_special_tokens(Run& run) {
+  ModelConfig& model = run.config.model;
+  const bool masked = model.is_masked_lm();
+  model.mask_id = masked ? run.tokenizer->special().mask : -1;
+  if (masked && model.mask_id < 0)
+    throw TokenizerError("the tokenizer has no token that stands for a masked one: let attnscope train one");
+  if (masked && model.head != "tokens")
+    throw ConfigError(fmt::format("model.head is \"{}\", allowed for training: tokens", model.head));
+  model.num_classes = static_cast<std::int64_t>(run.tokenizer->labels().size());
+}
+
+void TorchEngine::add_skipped(Run& run) {
+  if (run.dataset->too_long > 0)
+    run.warnings.push_back(fmt::format(mark("{} pairs skipped: one side is longer than model.max_length, {} tokens"),
+                                       run.dataset->too_long, run.config.model.max_length));
+  if (run.dataset->unknown_label > 0)
+    run.warnings.push_back(fmt::format(mark("{} held-out texts skipped: their labels do not occur in the training set"),
+                                       run.dataset->unknown_label));
+}
+
 RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progress) {
   check(config);
   const torch::Device device = resolve_device(config.training.device);
@@ -337,46 +368,20 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   if (!same_corpus) add_if_any(run.warnings, left_out_text(*run.corpus));
   run.record = record_of(config.corpus, *run.corpus);
 
-  const bool labelled = config.model.is_classifier(), masked = config.model.is_masked_lm();
-  // The token ids of a model initialized from another run differ from those that this corpus would give.
-  const bool same_tokenizer =
-      same_corpus && run_.config.tokenizer == run.config.tokenizer && run_.config.model.from == run.config.model.from &&
-      run_.config.model.is_classifier() == labelled && run_.config.model.is_masked_lm() == masked;
+  const bool same_tokenizer = same_corpus && has_tokenizer_of(run.config);
   if (same_tokenizer) {
     run.tokenizer = run_.tokenizer;
-  } else if (origin.model) {
-    run.tokenizer = origin.tokenizer;
-  } else if (config.tokenizer.family != TokenizerConfig().family) {
-    run.tokenizer.emplace(read_tokenizer(config.tokenizer.path, config));
-  } else if (!config.tokenizer.path.empty()) {
-    run.tokenizer.emplace(own_tokenizer(read_file(config.tokenizer.path, largest_tokenizer), *run.corpus, labelled));
   } else {
-    report(mark("Training the tokenizer"));
-    run.tokenizer.emplace(
-        own_tokenizer(train_tokenizer(*run.corpus, config.tokenizer, config.model), *run.corpus, labelled));
+    run.tokenizer = origin.model ? origin.tokenizer : new_tokenizer(run, report);
   }
-  run.config.model.mask_id = masked ? run.tokenizer->special().mask : -1;
-  if (masked && run.config.model.mask_id < 0)
-    throw TokenizerError("the tokenizer has no token that stands for a masked one: let attnscope train one");
-  if (masked && run.config.model.head != "tokens")
-    throw ConfigError(fmt::format("model.head is \"{}\", allowed for training: tokens", run.config.model.head));
-  run.config.model.num_classes = static_cast<std::int64_t>(run.tokenizer.value().labels().size());
-
+  set_special_tokens(run);
   if (same_tokenizer && run_.dataset && run_.config.model.max_length == config.model.max_length) {
     run.dataset = run_.dataset;
   } else {
     run.dataset = encode_corpus(*run.corpus, *run.tokenizer, config.model, [&](double fraction) {
       if (progress) progress({mark("Tokenizing the corpus"), fraction});
     });
-    if (run.dataset->too_long > 0) {
-      run.warnings.push_back(fmt::format(mark("{} pairs skipped: one side is longer than model.max_length, {} tokens"),
-                                         run.dataset->too_long, config.model.max_length));
-    }
-    if (run.dataset->unknown_label > 0) {
-      run.warnings.push_back(
-          fmt::format(mark("{} held-out texts skipped: their labels do not occur in the training set"),
-                      run.dataset->unknown_label));
-    }
+    add_skipped(run);
   }
   if (config.training.precision == "bfloat16" && device.is_cpu() && !kernels::multiplies_bfloat16()) {
     run.warnings.push_back(
@@ -389,6 +394,13 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   run.watched = with_short_errors([&] { return make_watched(run.config.model, run.tokenizer->vocab_size(), device); });
   if (origin.model) copy_weights(*origin.model->model, *run.watched->model);
   return replace(std::move(run));
+}
+
+// The token ids of a model initialized from another run differ from those that this corpus would give.
+bool TorchEngine::has_tokenizer_of(const Config& config) const {
+  const ModelConfig &now = run_.config.model, &wanted = config.model;
+  return run_.config.tokenizer == config.tokenizer && now.from == wanted.from &&
+         now.is_classifier() == wanted.is_classifier() && now.is_masked_lm() == wanted.is_masked_lm();
 }
 
 bool TorchEngine::has_corpus_of(const Config& config) const {

@@ -54,9 +54,7 @@ class TorchEngine final : public Engine {
   void adjust(const Config& config) override;
   Status status() const override;
   std::int64_t steps_wanted() const override { return run_.config.training.steps; }
-  bool has_ended() const override {
-    return run_.stops_early || (ranks_ && ranks_->agreed() != Ranks::Ending::none);
-  }
+  bool has_ended() const override { return run_.stops_early || (ranks_ && ranks_->agreed() != Ranks::Ending::none); }
   void use_step(RunOpened& opened, std::int64_t step) override;
   std::optional<std::int64_t> best_step() const override { return run_.recorded.best(); }
   std::int64_t history_interval() const override { return run_.config.training.history_interval; }
@@ -137,9 +135,9 @@ class TorchEngine final : public Engine {
     RecordedParameters recorded;                                 // all weights, at steps that have frames
     double best_loss = std::numeric_limits<double>::infinity();  // the lowest validation loss so far
     std::int64_t validations_since_best = 0;
-    bool stops_early = false;                  // the last step used up training.patience
-    bool optimizer_is_later = false;           // the one in `folder` belongs to a later step than these weights
-    std::shared_ptr<WatchedModel> recalled;                      // one of those steps; null: none requested
+    bool stops_early = false;                // the last step used up training.patience
+    bool optimizer_is_later = false;         // the one in `folder` belongs to a later step than these weights
+    std::shared_ptr<WatchedModel> recalled;  // one of those steps; null: none requested
 
     // Created on first request; a result is cached until another question is asked.
     std::optional<EmbeddingAnalyzer> embedding_analyzer;
@@ -167,6 +165,10 @@ class TorchEngine final : public Engine {
   // Throws ConfigError if the configuration differs from the model in model.from; otherwise throws as read_model.
   Origin origin_of(const Config& config) const;
   bool has_corpus_of(const Config& config) const;
+  bool has_tokenizer_of(const Config& config) const;
+  static Tokenizer new_tokenizer(const Run& run, const std::function<void(const char*)>& report);
+  static void set_special_tokens(Run& run);
+  static void add_skipped(Run& run);  // warnings about examples that were left out
   // The current run's corpus, or a newly read one if `config` names another.
   std::shared_ptr<const Corpus> corpus_for(const Config& config, const ProgressCallback& progress) const;
   void load_points(Run& run) const;

@@ -135,7 +135,7 @@ std::string page_to_save(const AppState& scope) {
                              &PinnedSentence::text);
   std::size_t left_out = 0;
   sentences = thinned_for_page(std::move(sentences), left_out);
-  const RunOpened& run = shown_run(scope);
+  const RunOpened& run = shown_run(scope).run;
   const CaptureFacts facts{.labels = page_labels(run.name, run.config.model, run.num_parameters,
                                                  fmt::format("attnscope {}, Export, Interactive page", scope.facts.version)),
                            .losses = losses_for_page(shown_run(scope).curves[metric("loss")].points(), sentences),

@@ -1,6 +1,8 @@
 // Builds the matrices of one box: one member function per kind of box, in the file of its architecture.
 #pragma once
 
+#include <array>
+
 #include <string>
 #include <vector>
 
@@ -63,6 +65,11 @@ class DataFlowBuilder {
   void add_positions();
   const SublayerTensors* sublayer();
   void add_attention();
+  struct HeadFlow;
+  std::array<int, 3> add_projections(const HeadFlow& flow, const torch::Tensor& input);
+  int add_rotation(const HeadFlow& flow, int rows, const std::string& name);
+  int add_weights(const HeadFlow& flow, int q, int k);
+  void add_head_output(const HeadFlow& flow, int weight, int v);
   // Labels of distances from a query, starting at `first`; negative distances are to the left.
   static std::vector<std::string> distance_labels(std::int64_t first, std::int64_t count);
   int add_distances(const std::string& name, const std::string& parameter_name);

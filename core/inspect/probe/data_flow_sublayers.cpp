@@ -93,129 +93,154 @@ const SublayerTensors* DataFlowBuilder::sublayer() {
   return flow;
 }
 
+// What the parts of one head's flow have in common.
+struct DataFlowBuilder::HeadFlow {
+  const HeadInside& head;
+  bool cross;
+  bool rotates, by_distance;  // the position scheme
+  std::int64_t width;
+  Labels queries, keys;
+  std::string module, key_letters;
+};
+
 // One head, from its sublayer's input to its output.
 void DataFlowBuilder::add_attention() {
   const SublayerTensors* flow = sublayer();
   if (!flow || !pass_.whole.inside) return;
   const HeadInside& head = *pass_.whole.inside;
   const bool cross = head.place.part == AttentionPart::cross;
-  const std::int64_t width = head.q.cols;
+  const PositionForm form = position_scheme(config_.positions).form;
   const Labels queries = tokens();
-  const Labels keys = cross ? texts_of(pass_.whole.source) : queries;
-  const std::string module = layer_name() + (cross ? "multihead_attn." : "self_attn.");
-  const torch::Tensor w = parameter(module + "in_proj_weight");
-  const torch::Tensor b = parameter_if_any(module + "in_proj_bias");
-  const std::string key_letters = cross ? "S" : length();
-  const PositionScheme& scheme = position_scheme(config_.positions);
-  const bool rotates = !cross && scheme.form == PositionForm::rotation;
-  const bool by_distance = !cross && scheme.form == PositionForm::vectors;
-  torch::Tensor rotations;
-  if (rotates) rotations = model_.positions().front().values.slice(0, 0, head.k.rows);
+  const HeadFlow of_head{.head = head,
+                         .cross = cross,
+                         .rotates = !cross && form == PositionForm::rotation,
+                         .by_distance = !cross && form == PositionForm::vectors,
+                         .width = head.q.cols,
+                         .queries = queries,
+                         .keys = cross ? texts_of(pass_.whole.source) : queries,
+                         .module = layer_name() + (cross ? "multihead_attn." : "self_attn."),
+                         .key_letters = cross ? "S" : length()};
+  const auto [q, k, v] = add_projections(of_head, flow->input[0]);
+  add_head_output(of_head, add_weights(of_head, q, k), v);
+}
 
+// The head's queries, keys and values.
+std::array<int, 3> DataFlowBuilder::add_projections(const HeadFlow& flow, const torch::Tensor& input) {
+  const torch::Tensor w = parameter(flow.module + "in_proj_weight");
+  const torch::Tensor b = parameter_if_any(flow.module + "in_proj_bias");
   begin_section(mark("1  Queries, keys and values: three linear maps"));
   const int x = add({.name = "x",
                      .help = mark("Input of this attention, one row per token."),
                      .letters = length() + "×D",
-                     .row_labels = queries},
-                    flow->input[0]);
+                     .row_labels = flow.queries},
+                    input);
   int memory = x;
-  if (cross) {
+  if (flow.cross) {
     memory = add({.name = "memory",
                   .help = mark("Encoder output: keys and values are computed from it."),
                   .letters = "S×D",
-                  .row_labels = keys},
+                  .row_labels = flow.keys},
                  pass_.memory.states[0].detach());
   }
   // There may be fewer key-value heads than query heads; each serves several query heads.
-  const int key_head = static_cast<int>(head.place.head * config_.key_heads() / config_.num_heads);
+  const int head = flow.head.place.head;
+  const int key_head = static_cast<int>(head * config_.key_heads() / config_.num_heads);
   const auto projected = [&](int from, int third, const char* letter) {
     const std::int64_t of_keys = config_.num_heads + (third - 1) * config_.key_heads() + key_head;
-    const std::int64_t begin = (third == 0 ? head.place.head : of_keys) * width;
-    const std::int64_t first = (third == 0 ? head.place.head : key_head) * width;
-    const std::string name = fmt::format("W_{}", letter);
+    const std::int64_t begin = (third == 0 ? head : of_keys) * flow.width;
+    const std::int64_t first = (third == 0 ? head : key_head) * flow.width;
     std::string small(letter);
     small[0] = static_cast<char>(std::tolower(small[0]));
-    const int made = add_linear(from, small, name, fmt::format("b_{}", letter), w.slice(0, begin, begin + width),
-                                b.defined() ? b.slice(0, begin, begin + width) : b, "D×d");
-    const int matrix = at(made).operands[1];
-    at(matrix).help = fmt::format(mark("Learned; columns {} to {} of the matrix belong to head {}."), first,
-                                  first + width - 1, head.place.head + 1);
-    if (!rotates || third == 2) return made;
-    at(made).name = small + ", before rotation";
-    const int turns = add({.name = "rotations",
-                           .help = mark("cos and sin of the rotation angles of every position, pair by pair (RoPE)."),
-                           .letters = key_letters + "×d",
-                           .row_labels = keys},
-                          rotations);
-    return add({.name = small,
-                .help = mark("Rotated pair by pair, by the angles of its position (2104.09864)."),
-                .letters = length() + "×d",
-                .op = FlowOp::rotated,
-                .operands = {made, turns},
-                .row_labels = keys},
-               kernels::rotate_heads(of(made).unsqueeze(0), 1, width, 1, rotations)[0]);
+    const int made = add_linear(from, small, fmt::format("W_{}", letter), fmt::format("b_{}", letter),
+                                w.slice(0, begin, begin + flow.width),
+                                b.defined() ? b.slice(0, begin, begin + flow.width) : b, "D×d");
+    at(at(made).operands[1]).help = fmt::format(mark("Learned; columns {} to {} of the matrix belong to head {}."),
+                                                first, first + flow.width - 1, head + 1);
+    return flow.rotates && third != 2 ? add_rotation(flow, made, small) : made;
   };
-  const int q = projected(x, 0, "Q");
-  const int k = projected(memory, 1, "K");
-  const int v = projected(memory, 2, "V");
+  return {projected(x, 0, "Q"), projected(memory, 1, "K"), projected(memory, 2, "V")};
+}
 
+int DataFlowBuilder::add_rotation(const HeadFlow& flow, int rows, const std::string& name) {
+  const torch::Tensor rotations = model_.positions().front().values.slice(0, 0, flow.head.k.rows);
+  at(rows).name = name + ", before rotation";
+  const int angles = add({.name = "rotations",
+                          .help = mark("cos and sin of the rotation angles of every position, pair by pair (RoPE)."),
+                          .letters = flow.key_letters + "×d",
+                          .row_labels = flow.keys},
+                         rotations);
+  return add({.name = name,
+              .help = mark("Rotated pair by pair, by the angles of its position (2104.09864)."),
+              .letters = length() + "×d",
+              .op = FlowOp::rotated,
+              .operands = {rows, angles},
+              .row_labels = flow.keys},
+             kernels::rotate_heads(of(rows).unsqueeze(0), 1, flow.width, 1, rotations)[0]);
+}
+
+// The head's scores and their softmax; returns the weights.
+int DataFlowBuilder::add_weights(const HeadFlow& flow, int q, int k) {
+  const HeadInside& head = flow.head;
+  const std::string letters = length() + "×" + flow.key_letters;
   begin_section(mark("2  Every query with every key: scores, then weights"));
-  const double scale = head.scaled ? 1 / std::sqrt(static_cast<double>(width)) : 1;
+  const double scale = head.scaled ? 1 / std::sqrt(static_cast<double>(flow.width)) : 1;
   torch::Tensor scores = torch::mm(of(q), of(k).t()) * scale;
   FlowMatrix scored{.name = head.scaled ? "q·k ÷ √d" : "q·k",
                     .help = mark("How well each query matches each key (paper §3.2.1)."),
-                    .letters = length() + "×" + key_letters,
+                    .letters = letters,
                     .op = FlowOp::scores,
                     .operands = {q, k},
                     .factor = static_cast<float>(scale),
-                    .row_labels = queries,
-                    .col_labels = keys};
+                    .row_labels = flow.queries,
+                    .col_labels = flow.keys};
   if (!head.bias.empty()) {
     const torch::Tensor bias =
         torch::tensor(head.bias.values).view({head.bias.rows, head.bias.cols}).to(scores.device());
-    FlowMatrix position_bias{.name = std::string(scheme.label) + " bias",
+    FlowMatrix position_bias{.name = std::string(position_scheme(config_.positions).label) + " bias",
                              .help = mark("Added to this head's scores: depends on the positions of query and key."),
-                             .letters = length() + "×" + key_letters,
-                             .row_labels = queries,
-                             .col_labels = keys};
-    if (by_distance)
-      position_bias.op = FlowOp::at_distance, position_bias.operands = {add_scores_by_distance(q, module, scale)};
+                             .letters = letters,
+                             .row_labels = flow.queries,
+                             .col_labels = flow.keys};
+    if (flow.by_distance)
+      position_bias.op = FlowOp::at_distance, position_bias.operands = {add_scores_by_distance(q, flow.module, scale)};
     scored.operands.push_back(add(std::move(position_bias), bias));
     scores = scores + bias;
   }
   const int score = add(std::move(scored), scores);
   const Matrix& weights = *map_at(pass_.whole, head.place);
-  const int weight =
-      add({.name = "weights",
-           .help = head.causal ? mark("softmax of every row; keys after the query are masked (paper §3.2.3).")
-                               : mark("softmax of every row: positive weights that sum to 1."),
-           .letters = length() + "×" + key_letters,
-           .op = FlowOp::softmax,
-           .operands = {score},
-           .causal = head.causal,
-           .row_labels = queries,
-           .col_labels = keys},
-          torch::tensor(weights.values).view({weights.rows, weights.cols}));
+  return add({.name = "weights",
+              .help = head.causal ? mark("softmax of every row; keys after the query are masked (paper §3.2.3).")
+                                  : mark("softmax of every row: positive weights that sum to 1."),
+              .letters = letters,
+              .op = FlowOp::softmax,
+              .operands = {score},
+              .causal = head.causal,
+              .row_labels = flow.queries,
+              .col_labels = flow.keys},
+             torch::tensor(weights.values).view({weights.rows, weights.cols}));
+}
 
+void DataFlowBuilder::add_head_output(const HeadFlow& flow, int weight, int v) {
+  const HeadInside& head = flow.head;
   begin_section(mark("3  Weighted sum of the values; all heads through W_O"));
   const torch::Tensor joined =
       torch::tensor(head.heads_output.values).view({head.heads_output.rows, head.heads_output.cols});
-  const torch::Tensor own = joined.slice(1, head.place.head * width, (head.place.head + 1) * width);
-  const int mixed = add({.name = by_distance ? "weighted values" : "head",
+  const torch::Tensor own = joined.slice(1, head.place.head * flow.width, (head.place.head + 1) * flow.width);
+  const int mixed = add({.name = flow.by_distance ? "weighted values" : "head",
                          .help = mark("For every query: the sum of the values, weighted by its attention."),
                          .letters = length() + "×d",
                          .op = FlowOp::product,
                          .operands = {weight, v},
-                         .row_labels = queries},
-                        by_distance ? torch::mm(of(weight), of(v).cpu()) : own);
-  if (by_distance) add_mixed_distances(mixed, weight, own, module);
+                         .row_labels = flow.queries},
+                        flow.by_distance ? torch::mm(of(weight), of(v).cpu()) : own);
+  if (flow.by_distance) add_mixed_distances(mixed, weight, own, flow.module);
   const int all = add({.name = "heads",
                        .help = mark("All heads, concatenated (paper §3.2.2)."),
                        .letters = length() + "×D",
-                       .row_labels = queries},
+                       .row_labels = flow.queries},
                       joined);
-  const torch::Tensor biases = parameter_if_any(module + "out_proj.bias");
-  const int out = add_linear(all, "Sublayer(x)", "W_O", "b_O", parameter(module + "out_proj.weight").cpu(),
+  const torch::Tensor biases = parameter_if_any(flow.module + "out_proj.bias");
+  const int out = add_linear(all, "Sublayer(x)", "W_O", "b_O", parameter(flow.module + "out_proj.weight").cpu(),
                              biases.defined() ? biases.cpu() : biases, "D×D");
   at(out).help = mark("Output of the attention: added to x next.");
 }
