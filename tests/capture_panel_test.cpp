@@ -238,10 +238,6 @@ TEST_F(CaptureWindow, ASentenceIsSavedWithItsSteps) {
 
 TEST_F(CaptureWindow, APageShowsTheSentenceAndThePinnedOnes) {
   open_bank();
-  set_sentence(scope, "steps");
-  answer();
-  ui.frames(2, draw);
-  scope.commands.clear();
   scope.facts.page = read_file(fs::path(ATTNSCOPE_SOURCES) / "assets/page/page.html", 1 << 20);
   save_page(scope, file.string(), true);
   ASSERT_EQ(posted<WriteFile>(scope).size(), 1U);
@@ -249,8 +245,9 @@ TEST_F(CaptureWindow, APageShowsTheSentenceAndThePinnedOnes) {
   write_file(page, posted<WriteFile>(scope)[0].bytes);
   const CaptureContents saved = load_capture(page, 1);
   ASSERT_EQ(saved.sentences.size(), 2U);
-  EXPECT_EQ(saved.sentences[0].text, "steps");
-  EXPECT_EQ(saved.sentences[0].frames.size(), 2U);
+  EXPECT_EQ(saved.sentences[0].text, "the bank");
+  EXPECT_EQ(saved.sentences[1].text, "steps");
+  EXPECT_EQ(saved.sentences[1].frames.size(), 2U);
   EXPECT_EQ(saved.losses.size(), 2U);
   fs::remove(page);
   scope.commands.clear();
@@ -279,10 +276,10 @@ TEST(PageFiles, HaveTheColorsAndWordsOfTheWindow) {
   }
   const std::string script = read_file(fs::path(ATTNSCOPE_SOURCES) / "assets/page/page.js", 1 << 20);
   const std::string shown = page_html("{{facts}}{{capture}}", "", {"xx", [](const char* word) { return std::string(word) + "!"; }});
-  const std::regex word("t\\(\"([^\"]+)\"");
+  const std::regex word("[^\\w.]t\\(\"([^\"]+)\"");
   int count = 0;
   for (std::sregex_iterator at(script.begin(), script.end(), word), end; at != end; ++at, ++count)
-    EXPECT_THAT(shown, HasSubstr(fmt::format("\"{}\":", (*at)[1].str())));
+    EXPECT_NE(shown.find(fmt::format("\"{}\":", (*at)[1].str())), std::string::npos) << (*at)[1].str();
   EXPECT_GT(count, 20);
 }
 

@@ -288,6 +288,18 @@ TEST_F(ExportTest, WhatCannotBeTakenIsNotOffered) {
   EXPECT_FALSE(can_choose(scope, Purpose::save_film));  // nothing is pinned
 }
 
+TEST_F(ExportTest, AReportIsOfTheSavedRun) {
+  scope.run.folder = "";
+  EXPECT_FALSE(can_choose(scope, Purpose::save_report));  // nothing on disk to report
+  scope.run.folder = "/runs/opened";
+  scope.saved_to = "/runs/saved";
+  save_as("Report…", "mine");
+  ASSERT_TRUE(scope.requests.report);
+  EXPECT_EQ(scope.requests.report->folder, "/data/mine");
+  EXPECT_THAT(scope.requests.report->runs, testing::ElementsAre("/runs/saved"));
+  EXPECT_TRUE(ui.drew("The report is being written to /data/mine"));
+}
+
 // ---- a whole frame as shapes
 
 TEST_F(ExportTest, AVectorPictureHoldsAllThatIsDrawn) {

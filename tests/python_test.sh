@@ -16,7 +16,7 @@ if [ -z "$python" ]; then
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-sed -n '/^## To load a run in PyTorch/,$p' "$readme" | sed -n '/^```python$/,/^```$/p' | sed '/^```/d' > "$folder/snippet.py"
+sed -n '/^```python$/,/^```$/p' "$readme" | sed '/^```/d' > "$folder/snippet.py"
 run=$folder/run sentence="a t t e n t i o n s c o p e"
 "$attnscope" train --quiet --corpus reverse --set tokenizer.type=char --set model.positions=sinusoidal --steps 200 \
   --threads 1 --out "$run"

@@ -70,7 +70,7 @@ for damage in (b"", b"{}", open(folder + "/page.safetensors", "rb").read()[:-4])
 PYTHON
 "$python" "$folder/check.py" "$folder" "$module"
 if "$python" -c 'import matplotlib' 2>/dev/null; then
-  sed -n '/^```python$/,/^```$/p' "$page" | sed '/^```/d; /^import json$/,$d' > "$folder/plot.py"
+  sed -n '/^import matplotlib/,/^```$/p' "$page" | sed '/^```/d' > "$folder/plot.py"
   ln -s "$(dirname "$attnscope")/../share/attnscope/english-french" "$folder/english-french"
   (cd "$folder" && MPLBACKEND=agg PYTHONPATH="$module" "$python" plot.py)
   [ -s "$folder/head.png" ]

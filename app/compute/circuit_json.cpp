@@ -295,6 +295,12 @@ Json weights_json(const ContrastCase& it, ContrastSide contrast, const std::vect
 
 }  // namespace
 
+std::string words_text(const Circuit& circuit, const std::vector<int>& slots) {
+  std::vector<std::string> names;
+  for (const int slot : slots) names.push_back(circuit.slots.at(static_cast<std::size_t>(slot)));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 Json facts_json(const ContrastFacts& facts) {
   Json words = Json::array();
   for (const Slot& slot : facts.words) words.push_back({{"word", slot.name}, {"positions", slot.positions}});

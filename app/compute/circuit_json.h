@@ -1,7 +1,8 @@
-// The JSON output of the explain command.
+// The JSON output of the explain command, and names of words.
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "inspect/circuit/corpus_contrasts.h"
@@ -9,6 +10,8 @@
 #include "messages/circuit.h"
 
 namespace attnscope {
+
+std::string words_text(const Circuit& circuit, const std::vector<int>& slots);  // "it, tired"
 
 // Layers and heads are counted from 1, positions from 0.
 nlohmann::ordered_json facts_json(const ContrastFacts& facts);

@@ -108,12 +108,6 @@ CorpusCases counted_over(TorchEngine& engine, const ExplainOptions& options, con
   return found;
 }
 
-std::string words_text(const Circuit& circuit, const std::vector<int>& slots) {
-  std::vector<std::string> names;
-  for (const int slot : slots) names.push_back(circuit.slots[static_cast<std::size_t>(slot)]);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 std::string tally_text(const Tally& tally) {
   return fmt::format("{:.3f} of the effect, flips {} of {}", tally.share(), tally.turned(), 2 * tally.cases);
 }

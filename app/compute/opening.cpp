@@ -28,6 +28,14 @@ void check_finite(TorchEngine& engine, const std::string& path) {
                   path, found, engine.steps_done(), path));
 }
 
+std::shared_ptr<const Snapshot> forward_pass(TorchEngine& engine, const std::string& text,
+                                             std::optional<std::int64_t> step) {
+  std::shared_ptr<const Snapshot> newest;
+  engine.probe({.text = text, .step = step}, [&](std::shared_ptr<const Snapshot> latest) { newest = std::move(latest); },
+               {});
+  return newest;
+}
+
 RunOpened open_model(TorchEngine& engine, const std::string& path, std::optional<std::int64_t> step) {
   RunOpened opened = engine.open_model(path);
   if (step) engine.use_step(opened, *step);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,10 @@ namespace attnscope {
 RunOpened open_model(TorchEngine& engine, const std::string& path, std::optional<std::int64_t> step = {});
 RunOpened open_run(TorchEngine& engine, const std::string& path, ProgressLine& line,
                    std::optional<std::int64_t> step = {});
+
+// A forward pass on the text, with the weights recorded at `step`; none: the present ones.
+std::shared_ptr<const Snapshot> forward_pass(TorchEngine& engine, const std::string& text,
+                                             std::optional<std::int64_t> step = {});
 
 // Throws std::runtime_error that names the first weight or activation of the open run that is NaN or infinite, and the
 // step.

@@ -19,14 +19,6 @@
 namespace attnscope {
 namespace {
 
-// The sentence at the present step, or at one with recorded weights.
-Frame frame_at(TorchEngine& engine, const std::string& text, std::optional<std::int64_t> step) {
-  std::shared_ptr<const Snapshot> newest;
-  engine.probe({.text = text, .step = step}, [&](std::shared_ptr<const Snapshot> latest) { newest = std::move(latest); },
-               {});
-  return frame_of(*newest);
-}
-
 // With all its recorded steps; those of a sentence that was not pinned are computed from the recorded weights.
 PinnedSentence sentence_of(TorchEngine& engine, const std::string& text) {
   PinnedSentence sentence{text, {}};
@@ -35,10 +27,10 @@ PinnedSentence sentence_of(TorchEngine& engine, const std::string& text) {
     sentence.frames = pinned->frames;
   } else {
     for (const std::int64_t step : engine.recorded_steps())
-      if (step < present) sentence.frames.push_back(frame_at(engine, text, step));
+      if (step < present) sentence.frames.push_back(frame_of(*forward_pass(engine, text, step)));
   }
   std::erase_if(sentence.frames, [&](const Frame& frame) { return frame->step >= present; });
-  sentence.frames.push_back(frame_at(engine, text, std::nullopt));
+  sentence.frames.push_back(frame_of(*forward_pass(engine, text)));
   return sentence;
 }
 

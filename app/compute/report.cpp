@@ -17,6 +17,7 @@
 #include "commands/progress.h"
 #include "commands/say.h"
 #include "common/programs.h"
+#include "compute/circuit_json.h"
 #include "compute/opening.h"
 #include "config/comparison.h"
 #include "engine/torch_engine.h"
@@ -81,12 +82,6 @@ Row header_of(const Runs& runs, std::string first) {
   Row header = {std::move(first)};
   for (const auto& run : runs) header.push_back(run->name);
   return header;
-}
-
-Snapshot forward_pass(ReportRun& run, const std::string& text) {
-  std::shared_ptr<const Snapshot> newest;
-  run.engine.probe({.text = text}, [&](std::shared_ptr<const Snapshot> latest) { newest = std::move(latest); }, {});
-  return *newest;
 }
 
 template <typename Answer>
@@ -197,16 +192,16 @@ void add_examples(Html& page, const Runs& runs) {
   std::vector<Row> rows;
   for (std::size_t i = 0; i < std::min(most_examples, examples.size()); ++i) {
     Row& row = rows.emplace_back(Row{examples[i].source, examples[i].target});
-    for (const auto& run : runs) row.push_back(forward_pass(*run, examples[i].source).output_text);
+    for (const auto& run : runs) row.push_back(forward_pass(run->engine, examples[i].source)->output_text);
   }
   page.table(header, rows);
 }
 
 void add_heads(Html& page, ReportRun& run, ProgressLine& line) {
-  std::vector<Snapshot> passes;
-  for (const Example& example : run.opened.examples) passes.push_back(forward_pass(run, example.source));
+  std::vector<std::shared_ptr<const Snapshot>> passes;
   std::vector<const Snapshot*> sentences;
-  for (const Snapshot& pass : passes) sentences.push_back(&pass);
+  for (const Example& example : run.opened.examples)
+    sentences.push_back(passes.emplace_back(forward_pass(run.engine, example.source)).get());
   const std::vector<HeadScores> scores = head_scores(sentences);
   const auto result = answer_of<HeadsResult>(run, HeadsQuestion{}, line, "Ablating heads");
   if (!result.problem.empty()) throw std::runtime_error(result.problem);
@@ -248,12 +243,6 @@ void add_embeddings(Html& page, ReportRun& run) {
   page.table({"Word", "Nearest tokens"}, rows);
 }
 
-std::string names_of(const Circuit& circuit, const std::vector<int>& slots) {
-  std::vector<std::string> names;
-  for (const int slot : slots) names.push_back(circuit.slots.at(static_cast<std::size_t>(slot)));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 void add_circuit(Html& page, ReportRun& run, ProgressLine& line) {
   if (run.opened.pinned.empty()) throw std::runtime_error("no sentence is pinned in this run");
   const auto result = answer_of<CircuitResult>(run, CircuitStudy{{run.opened.pinned.front().text, {}, {}}}, line,
@@ -271,7 +260,7 @@ void add_circuit(Html& page, ReportRun& run, ProgressLine& line) {
     std::vector<int> heads = edge.heads();
     for (int& head : heads) ++head;
     rows.push_back({fmt::format("{} layer {}, head {}", part_name(edge.part), edge.layer + 1, fmt::join(heads, ", ")),
-                    names_of(result.found, edge.read), fmt::format("{:.0f} %", 100 * edge.together.share()),
+                    words_text(result.found, edge.read), fmt::format("{:.0f} %", 100 * edge.together.share()),
                     fmt::format("{} of {}", edge.together.turned(), 2 * edge.together.cases)});
   }
   page.table({"Heads", "Attend to", "Effect", "Answers flipped"}, rows);

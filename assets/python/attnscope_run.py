@@ -8,7 +8,7 @@
     run.weights()["embedding.weight"]            # the embeddings: vocabulary × d_model
     attnscope_run.read_json("attend.json")["cross"]
 
-Needs numpy only. The manual's page "Files and formats" draws a head over training with matplotlib.
+Needs numpy only. The manual's page "Share results" draws a head over training with matplotlib.
 """
 import json
 import os
