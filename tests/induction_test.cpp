@@ -18,7 +18,9 @@ constexpr std::int64_t context = 32;
 Tokenizer word_tokenizer() {
   std::vector<std::string> sentences;
   for (int word = 0; word < 40; ++word) sentences.push_back("w" + std::to_string(word));
-  return Tokenizer(Tokenizer::train(sentences, {.type = "word", .vocab_size = 100}));
+  TokenizerConfig config;
+  config.type = "word";
+  return Tokenizer(Tokenizer::train(sentences, config));
 }
 
 // The residual stream has four parts: the token (V), the position (P), the token before (V), and the output (V).

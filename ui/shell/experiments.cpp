@@ -25,7 +25,7 @@ constexpr const char* gallery = mark("Experiments");
 // Returns true if the experiment was begun.
 bool draw_card(AppState& scope, const Experiment& experiment, float width, float height, const Skin& skin) {
   const Language language = language_of(scope);
-  ImGui::PushStyleColor(ImGuiCol_ChildBg, skin.theme.raised);
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, skin.theme.background);
   ImGui::BeginChild(experiment.name.c_str(), {width, height}, true, ImGuiWindowFlags_NoScrollbar);
   ImGui::PopStyleColor();
   bold_text(experiment.title.in(language), skin);
@@ -67,7 +67,7 @@ float card_height(const AppState& scope, float width, const Skin& skin) {
       height += ImGui::CalcTextSize(text.c_str(), nullptr, false, inner).y;
     tallest = std::max(tallest, height);
   }
-  return tallest + 2 * ImGui::GetTextLineHeightWithSpacing() + ImGui::GetFrameHeight() + skin.px(44);
+  return tallest + 2 * ImGui::GetTextLineHeightWithSpacing() + ImGui::GetFrameHeight() + skin.px(36);
 }
 
 }  // namespace

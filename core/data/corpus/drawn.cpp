@@ -34,7 +34,8 @@ DrawnCorpus repeats() {
   corpus.draw = [count = corpus.words.size()](Random& random, std::size_t length) {
     std::size_t period = 0;
     DrawnExample example{.words = draw_repeated(random, length, count, period), .determined = {}};
-    for (std::size_t i = 0; i < length; ++i) example.determined.push_back(i >= period);
+    // Where the first repetition begins cannot be known; after its first word, every word follows.
+    for (std::size_t i = 0; i < length; ++i) example.determined.push_back(i > period);
     return example;
   };
   return corpus;

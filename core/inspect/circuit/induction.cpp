@@ -142,10 +142,11 @@ void add_losses(const torch::Tensor& logits, const RepeatedTokens& tokens, Induc
   point.in_context = (nll.slice(1, length - quarter).mean() - nll.slice(1, 0, quarter).mean()).item<double>();
   double repeated = 0;
   for (std::size_t row = 0; row < tokens.periods.size(); ++row) {
+    const std::int64_t first = tokens.periods[row] + 1;  // where the repetition begins cannot be known
     const auto of_row = [&](const torch::Tensor& values) {
-      return values[static_cast<std::int64_t>(row)].slice(0, tokens.periods[row]);
+      return values[static_cast<std::int64_t>(row)].slice(0, first);
     };
-    repeated += static_cast<double>(length - tokens.periods[row]);
+    repeated += static_cast<double>(length - first);
     point.accuracy += of_row(right).sum().item<double>();
     point.nll += of_row(nll).sum().item<double>();
   }
@@ -238,7 +239,9 @@ TokenCircuits token_circuits(const SequenceModel& model, const Tokenizer& tokeni
   std::vector<int> ids = ordinary_tokens(tokenizer);
   TokenCircuits circuits{.place = place, .tokens = {}, .qk = {}, .ov = {}};
   const torch::Tensor values = torch::real(ov_eigenvalues(maps, weights.unembedding().t().matmul(weights.embedding())));
-  circuits.positive = values.gt(0).to(torch::kFloat64).mean().item<double>();
+  const double least = 1e-6 * values.abs().max().item<double>();  // smaller ones are 0 but for rounding
+  const double nonzero = values.abs().gt(least).sum().item<double>();
+  circuits.positive = nonzero > 0 ? values.gt(least).sum().item<double>() / nonzero : 0;
   if (std::cmp_greater(ids.size(), most_circuit_tokens)) ids.resize(most_circuit_tokens);
   for (const int id : ids) circuits.tokens.push_back(tokenizer.token(id));
   const torch::Tensor rows = ids_tensor(ids, torch::kCPU).squeeze(0);

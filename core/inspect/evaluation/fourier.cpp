@@ -22,8 +22,11 @@ torch::Tensor waves(std::int64_t n, int k) {
   return both / both.norm(2, 1, true).clamp_min(1e-6);  // the sine of frequency n / 2 is 0
 }
 
-torch::Tensor mean_loss(const torch::Tensor& logits, const torch::Tensor& targets) {
-  return -logits.log_softmax(-1).gather(-1, targets.unsqueeze(-1)).mean();
+// Logits N×C, targets N; over the rows of the mask.
+double mean_loss(const torch::Tensor& logits, const torch::Tensor& targets, const torch::Tensor& mask) {
+  const torch::Tensor rows = mask.nonzero().squeeze(1);
+  const torch::Tensor chosen = targets.index_select(0, rows).unsqueeze(1);
+  return -logits.index_select(0, rows).log_softmax(1).gather(1, chosen).mean().item<double>();
 }
 
 }  // namespace
@@ -93,16 +96,20 @@ FourierAnalysis::FourierAnalysis(const Config& config, const Tokenizer& tokenize
   std::vector<torch::Tensor> inputs;
   std::vector<std::int64_t> targets;
   std::vector<std::uint8_t> trained;
+  const std::vector<std::string>& labels = tokenizer.labels();
+  const std::int64_t max_length = config.model.max_length;
   for (const int a : result_.numbers) {
     for (const int b : result_.numbers) {
       const Pair pair = rule.pair(a, b);
-      const auto encoded = encode_pair(tokenizer, pair, config.model.max_length);
+      // A result that no training pair has is no label: −1.
+      const auto encoded = encode_pair(tokenizer, {.source = pair.source, .target = labels.front()}, max_length);
+      const auto label = std::ranges::find(labels, pair.target);
       if (!encoded) {
-        result_.problem = mark("A number is missing among the labels of the training set: hold out fewer pairs.");
+        result_.problem = mark("The pairs are longer than model.max_length.");
         return;
       }
       inputs.push_back(ids_tensor(encoded->source, torch::kCPU).squeeze(0));
-      targets.push_back(encoded->target.front() - first_label_);
+      targets.push_back(label == labels.end() ? -1 : label - labels.begin());
       trained.push_back(training.contains(pair.source));
     }
   }
@@ -125,14 +132,13 @@ void FourierAnalysis::add(SequenceModel& model, std::int64_t step) {
   const torch::Tensor start = torch::full({inputs_.size(0), 1}, model.config().start_id, inputs_.options());
   const torch::Tensor logits =
       model.logits(model.decode(start.to(model.device()), memory)).select(1, 0).slice(1, first_label_).cpu();
-  point.loss = mean_loss(logits, targets_).item<double>();
+  const torch::Tensor known = targets_.ge(0);
+  point.loss = mean_loss(logits, targets_, known);
   if (result_.has_losses) {
     const bool minus = config_.corpus.operation == "-" || config_.corpus.operation == "/";
     const FrequencySplit split = split_by_frequency(logits.view({n, n, -1}), result_.key, minus);
-    point.restricted = mean_loss(split.restricted.flatten(0, 1), targets_).item<double>();
-    const torch::Tensor chosen = trained_.nonzero().squeeze(1);
-    point.excluded = mean_loss(split.excluded.flatten(0, 1).index_select(0, chosen), targets_.index_select(0, chosen))
-                         .item<double>();
+    point.restricted = mean_loss(split.restricted.flatten(0, 1), targets_, known);
+    point.excluded = mean_loss(split.excluded.flatten(0, 1), targets_, trained_);
   }
   result_.points.push_back(std::move(point));
   result_.circles.clear();

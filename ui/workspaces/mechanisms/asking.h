@@ -1,4 +1,4 @@
-// Asks for the study of a view once per run and question; the button asks again.
+// Asks for the study of a view once per run and question, and again as the run trains; the button asks again.
 #pragma once
 
 #include "base/numbers.h"
@@ -18,7 +18,11 @@ const Result* asked_result(WorkspaceContext& context, AskedOnce<Question, Result
   const std::uint64_t run = context.live ? context.live->run : 0;
   if (study.result && run != 0 && study.run != run) study.result.reset();
   const std::pair wanted{run, study.question};
-  bool asks = run != 0 && study.asked != wanted;
+  // While the run trains, again after every fifth of its steps, and at its end.
+  const std::int64_t step = context.live ? context.live->step : 0;
+  const bool trained = study.result && (step > study.step + study.step / 5 + 20 ||
+                                        (step > study.step && step == context.config.training.steps));
+  bool asks = run != 0 && (trained || study.asked != wanted);
   ImGui::BeginDisabled(working || run == 0);
   asks |= ImGui::SmallButton(tr_label("Recompute"));
   ImGui::EndDisabled();
