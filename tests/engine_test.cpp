@@ -509,7 +509,8 @@ TEST_F(RunOnDisk, TheBestWeightsAreKeptAndCanBeUsed) {
   EXPECT_EQ(opened.status().step, best);
   EXPECT_EQ(run.metrics.back().step, best);
   opened.read_corpus({});
-  EXPECT_NEAR(validate(opened.model(), *opened.dataset({}), tiny_config().training.batch_size, {}).per_token(), loss, 1e-5);
+  EXPECT_NEAR(validate(opened.model(), *opened.dataset({}), tiny_config().training.batch_size, {}).per_token(), loss,
+              1e-5);
   losses(opened, 1);  // with a new optimizer state: the saved one belongs to a later step
   EXPECT_EQ(opened.status().step, best + 1);
 }

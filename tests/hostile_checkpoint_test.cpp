@@ -282,8 +282,10 @@ std::vector<Case> peculiar(const std::string& family) {
     };
     spoil("/pre_tokenizer", {{"type", "Whitespace"}}, "tokenizer.json: \"pre_tokenizer\" is");
     spoil("/normalizer", {{"type", "NFKC"}}, "tokenizer.json: \"normalizer\" is");
-    spoil("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "AAAA"}}, "precompiled_charsmap is damaged");
-    spoil("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "?"}}, "precompiled_charsmap is not base64");
+    spoil("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "AAAA"}},
+          "precompiled_charsmap is damaged");
+    spoil("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "?"}},
+          "precompiled_charsmap is not base64");
     spoil("/model/type", "BPE", "tokenizer.json: \"model.type\" is \"BPE\"");
     spoil("/model/byte_fallback", true, "\"model.byte_fallback\" is true");
     spoil("/model/vocab", Json::object(), "tokenizer.json: there is no vocabulary");

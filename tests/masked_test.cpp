@@ -64,8 +64,7 @@ TEST(MaskedBatch, IsTheSameAgainAndAnotherForAnotherBatch) {
   const std::vector<int> stream = numbered_stream(300);
   const std::vector<std::int64_t> places = {0, 100};
   const auto source = [&](std::int64_t batch) {
-    return make_masked_batch(stream, places, 64, torch::kCPU, masked_model(), 100,
-                             {.seed = 1, .batch_number = batch})
+    return make_masked_batch(stream, places, 64, torch::kCPU, masked_model(), 100, {.seed = 1, .batch_number = batch})
         .source;
   };
   EXPECT_TRUE(source(1).equal(source(1)));
@@ -165,7 +164,8 @@ TEST_F(Encoder, AttributesAMaskedPosition) {
 }
 
 TEST_F(Encoder, ComparesTwoSentencesAtTheMask) {
-  const ContrastQuestion question{.clean = "The animal was too [MASK].", .corrupted = "The street was too [MASK].", .between = {"was", "the"}};
+  const ContrastQuestion question{
+      .clean = "The animal was too [MASK].", .corrupted = "The street was too [MASK].", .between = {"was", "the"}};
   const ContrastRuns runs(engine.model(), engine.tokenizer(), question);
   EXPECT_EQ(runs.facts().a.text, "was");
   EXPECT_GT(std::abs(runs.facts().clean.margin - runs.facts().corrupted.margin), 0.01);

@@ -227,8 +227,9 @@ TEST_P(Pretrained, SaysWhatTheIndependentImplementationSays) {
   check_folder(random_checkpoint(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, Pretrained, testing::Values("marian", "llama", "gpt2", "t5", "t5-v1_1", "smollm", "qwen2", "llama3", "bert",
-                                         "roberta", "xlm-roberta", "distilbert", "albert", "electra"));
+INSTANTIATE_TEST_SUITE_P(Families, Pretrained,
+                         testing::Values("marian", "llama", "gpt2", "t5", "t5-v1_1", "smollm", "qwen2", "llama3",
+                                         "bert", "roberta", "xlm-roberta", "distilbert", "albert", "electra"));
 
 // Those that somebody has, in addition: a folder with an expected.json each.
 std::vector<std::string> named_folders() {
@@ -276,7 +277,8 @@ TEST_F(BrokenFolder, IsRightBeforeItIsBroken) {
 
 TEST_F(BrokenFolder, NamesAnotherFamily) {
   set("model_type", "whisper");
-  EXPECT_THAT(complaint(), AllOf(HasSubstr("model_type"), HasSubstr("whisper"), HasSubstr("marian"), HasSubstr("llama")));
+  EXPECT_THAT(complaint(),
+              AllOf(HasSubstr("model_type"), HasSubstr("whisper"), HasSubstr("marian"), HasSubstr("llama")));
   set("model_type", 3);
   EXPECT_THAT(complaint(), HasSubstr("\"model_type\" is 3, not a text"));
 }

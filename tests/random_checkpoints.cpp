@@ -233,12 +233,10 @@ Weights encoder(const std::string& checkpoint, const Json& config) {
   Weights w(checkpoint, Dtype::F32);
   w.random(prefix + "embeddings.word_embeddings.weight", {v, e}, 0.5);
   w.random(prefix + "embeddings.position_embeddings.weight", {config.at("max_position_embeddings"), e}, 0.3);
-  if (!distilled)
-    w.random(prefix + "embeddings.token_type_embeddings.weight", {config.at("type_vocab_size"), e}, 0.5);
+  if (!distilled) w.random(prefix + "embeddings.token_type_embeddings.weight", {config.at("type_vocab_size"), e}, 0.5);
   w.norm(prefix + "embeddings.LayerNorm", e, true);
   w.add(prefix + "embeddings.position_ids", {1, 4}, [](std::int64_t at) { return at; });  // a buffer, which is ignored
-  if (e != d)
-    w.linear(prefix + (albert ? "encoder.embedding_hidden_mapping_in" : "embeddings_project"), d, e, true);
+  if (e != d) w.linear(prefix + (albert ? "encoder.embedding_hidden_mapping_in" : "embeddings_project"), d, e, true);
   const int layers = config.at(distilled ? "n_layers" : albert ? "num_hidden_groups" : "num_hidden_layers");
   for (int i = 0; i < layers; ++i) {
     const std::string number = std::to_string(i);
@@ -273,7 +271,8 @@ Weights weights_of(const std::string& checkpoint, const Json& config) {
   if (family == "llama" || family == "qwen2") return llama(checkpoint, config);
   if (family == "gpt2") return gpt2(checkpoint, config);
   if (family == "t5") return t5(checkpoint, config);
-  if (family.ends_with("bert") || family.ends_with("roberta") || family == "electra") return encoder(checkpoint, config);
+  if (family.ends_with("bert") || family.ends_with("roberta") || family == "electra")
+    return encoder(checkpoint, config);
   throw std::invalid_argument("no random checkpoint of the family " + family);
 }
 

@@ -293,7 +293,8 @@ TEST(Training, ValidationIsSpreadOverAllPairs) {
   for (const EncodedPair& pair : dataset->train) once.insert(once.end(), 32, pair);
   for (const EncodedPair& pair : once) dataset->validation.insert(dataset->validation.end(), 2, pair);
   model->freeze();
-  EXPECT_NEAR(validate(*model, *dataset, 8, {}).per_token(), negative_log_likelihood(*model, once, 64, {}).per_token(), 1e-6);
+  EXPECT_NEAR(validate(*model, *dataset, 8, {}).per_token(), negative_log_likelihood(*model, once, 64, {}).per_token(),
+              1e-6);
 }
 
 TEST(Training, TheSameSeedGivesTheSameLosses) {

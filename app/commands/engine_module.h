@@ -14,9 +14,9 @@
 
 namespace attnscope {
 
-using ComputeOptions =
-    std::variant<TrainOptions, CompareOptions, TranslateOptions, FillOptions, EvaluateOptions, AttendOptions,
-                 ExplainOptions, EmbeddingsOptions, BenchOptions, CostOptions, HeadsOptions, TensorsOptions, LengthOptions, ExportOptions>;
+using ComputeOptions = std::variant<TrainOptions, CompareOptions, TranslateOptions, FillOptions, EvaluateOptions,
+                                    AttendOptions, ExplainOptions, EmbeddingsOptions, BenchOptions, CostOptions,
+                                    HeadsOptions, TensorsOptions, LengthOptions, ExportOptions>;
 
 struct ProcessorFacts {
   bool cuda_available = false;

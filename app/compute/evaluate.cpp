@@ -177,11 +177,11 @@ void print_text(TorchEngine& engine, const std::string& text, const EvaluateOpti
   unknown.warn();
   if (options.json) {
     nlohmann::json json = {{"characters", e.characters},
-                                 {"unknown_tokens", unknown.count()},
-                                 {"tokens", e.nll.tokens},
-                                 {"nll", e.nll.per_token()},
-                                 {"perplexity", std::exp(e.nll.per_token())},
-                                 {"bits_per_character", e.bits_per_character()}};
+                           {"unknown_tokens", unknown.count()},
+                           {"tokens", e.nll.tokens},
+                           {"nll", e.nll.per_token()},
+                           {"perplexity", std::exp(e.nll.per_token())},
+                           {"bits_per_character", e.bits_per_character()}};
     if (engine.config().model.is_masked_lm()) {
       json.erase("bits_per_character");  // not every character is predicted
       json["accuracy"] = e.nll.accuracy();

@@ -67,8 +67,7 @@ class Filler {
     for (const FilledMask& mask : masks) {
       nlohmann::json candidates = nlohmann::json::array();
       for (const Guess& guess : mask.candidates)
-        candidates.push_back(
-            {{"id", guess.token.id}, {"token", guess.token.text}, {"probability", guess.probability}});
+        candidates.push_back({{"id", guess.token.id}, {"token", guess.token.text}, {"probability", guess.probability}});
       json["masks"].push_back({{"position", mask.position}, {"candidates", candidates}});
       ids[static_cast<std::size_t>(mask.position)] = mask.candidates.front().token.id;
     }
@@ -81,13 +80,12 @@ class Filler {
 
   double pseudo_log_likelihood(const std::string& line) {
     double sum = 0;
-    inspect_model(
-        engine_.model(), engine_.tokenizer(), {.text = line, .decoding = true},
-        [&](const Snapshot& snapshot) {
-          sum = 0;
-          for (const float log_prob : snapshot.masked_log_probs) sum += static_cast<double>(log_prob);
-        },
-        {});
+    inspect_model(engine_.model(), engine_.tokenizer(), {.text = line, .decoding = true},
+                  [&](const Snapshot& snapshot) {
+                    sum = 0;
+                    for (const float log_prob : snapshot.masked_log_probs) sum += static_cast<double>(log_prob);
+                  },
+                  {});
     return sum;
   }
 

@@ -6,9 +6,9 @@
 
 #include "commands/attention_json.h"
 #include "commands/commands.h"
+#include "commands/say.h"
 #include "compute/input_lines.h"
 #include "compute/opening.h"
-#include "commands/say.h"
 #include "compute/unknown_tokens.h"
 #include "data/tokenizer/tokenizer.h"
 #include "engine/torch_engine.h"

@@ -39,8 +39,10 @@ ArchitectureBox embedding_box(const ModelConfig& model, bool decoder) {
     (first ? box.parameters : box.shared) = {"embedding.weight"};
   }
   if (model.embedding_norm) {
-    box.help = "One learned vector per token. After position and token type are added, the sum is normalized (1810.04805).";
-    for (const char* parameter : {"token_types", "embedding_norm.", "widening."}) box.parameters.emplace_back(parameter);
+    box.help =
+        "One learned vector per token. After position and token type are added, the sum is normalized (1810.04805).";
+    for (const char* parameter : {"token_types", "embedding_norm.", "widening."})
+      box.parameters.emplace_back(parameter);
   }
   return box;
 }

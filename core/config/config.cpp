@@ -354,7 +354,8 @@ const std::vector<ConfigField>& field_table() {
        "Number of checkpoints whose weights stay in the run's folder, so that they can be averaged (paper §6.1)"},
       {ATTNSCOPE_FIELD(training.keep_best), "Keep best weights", yes_or_no,
        "Keep the weights of the step with the lowest validation loss, next to the newest ones, so that Run, Go to best "
-       "and --step best can use them", always, live},
+       "and --step best can use them",
+       always, live},
       {ATTNSCOPE_FIELD(training.patience), "Early stopping", range(0, 10000, "validations"),
        "End training after this many validations without a lower validation loss; 0: never", always, live},
       {ATTNSCOPE_FIELD(training.seed), "Seed", range(0, 4294967295.0),

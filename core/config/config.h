@@ -95,11 +95,11 @@ struct ModelConfig {
   bool tied_embeddings = true;         // source embedding = target embedding = output matrix (§3.4)
   bool tied_inputs = false;            // if not tied_embeddings: still source embedding = target embedding
   bool scaled_embeddings = true;       // embeddings times √d_model (§3.4)
-  std::int64_t d_embedding = 0;        // width of the embeddings, widened by a linear map (1909.11942 §3.1); 0: d_model
-  bool embedding_norm = false;         // a norm after the sum of the embeddings (1810.04805)
-  std::int64_t token_types = 0;        // masked-lm: learned vectors for the sentences of a pair; 0: none
-  std::string head = "tokens";         // masked-lm: "tokens" (§3.1), "replaced" (2003.10555 §2) or "none"
-  double head_epsilon = 0;             // masked-lm: of the head's norm; 0: norm_epsilon
+  std::int64_t d_embedding = 0;  // width of the embeddings, widened by a linear map (1909.11942 §3.1); 0: d_model
+  bool embedding_norm = false;   // a norm after the sum of the embeddings (1810.04805)
+  std::int64_t token_types = 0;  // masked-lm: learned vectors for the sentences of a pair; 0: none
+  std::string head = "tokens";   // masked-lm: "tokens" (§3.1), "replaced" (2003.10555 §2) or "none"
+  double head_epsilon = 0;       // masked-lm: of the head's norm; 0: norm_epsilon
   bool scaled_output = false;          // the input of the output matrix is divided by √d_model (T5, if tied)
   bool output_bias = false;            // one number per token, added to its logit
   std::int64_t max_length = 128;       // longest sentence, or context of a decoder-only model, in tokens

@@ -49,7 +49,8 @@ constexpr Preset preset_table[] = {
      "training.beta2=0.99 training.schedule=cosine training.learning_rate=0.001 training.min_learning_rate=0.0001 "
      "training.warmup_steps=100 training.label_smoothing=0 training.validation_interval=250"},
     {"bert-mini",
-     "A masked language model (arXiv 1810.04805), small enough for a CPU: 4 encoder layers of width 128 that predict 15 "
+     "A masked language model (arXiv 1810.04805), small enough for a CPU: 4 encoder layers of width 128 that predict "
+     "15 "
      "% of the tokens from both sides.",
      "tokenizer.vocab_size=4000 model.architecture=masked-lm model.num_heads=4 "
      "model.num_encoder_layers=4 model.d_ff=512 model.final_norm=false model.activation=gelu model.positions=learned "

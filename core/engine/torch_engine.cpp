@@ -338,10 +338,9 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
 
   const bool labelled = config.model.is_classifier(), masked = config.model.is_masked_lm();
   // The token ids of a model initialized from another run differ from those that this corpus would give.
-  const bool same_tokenizer = same_corpus && run_.config.tokenizer == run.config.tokenizer &&
-                              run_.config.model.from == run.config.model.from &&
-                              run_.config.model.is_classifier() == labelled &&
-                              run_.config.model.is_masked_lm() == masked;
+  const bool same_tokenizer =
+      same_corpus && run_.config.tokenizer == run.config.tokenizer && run_.config.model.from == run.config.model.from &&
+      run_.config.model.is_classifier() == labelled && run_.config.model.is_masked_lm() == masked;
   if (same_tokenizer) {
     run.tokenizer = run_.tokenizer;
   } else if (origin.model) {

@@ -50,13 +50,14 @@ inline constexpr std::array metric_rows = {
     MetricRow{"tokens_per_second", "tokens_per_second", {"Tokens/s"}, {.noisy = true}, "{:.0f} tok/s"},
     // Only at steps with validation.
     MetricRow{"validation_nll", "validation_loss", loss_plot, {"validation"}, "validation {:.4f} nats/token"},
-    MetricRow{"masked_accuracy",
-              "masked_accuracy",
-              {"Accuracy at masked tokens",
-               "Share of the masked tokens of the held-out text whose original is the model's most probable token. Only "
-               "for a masked language model."},
-              {"validation"},
-              "accuracy {:.3f}"},
+    MetricRow{
+        "masked_accuracy",
+        "masked_accuracy",
+        {"Accuracy at masked tokens",
+         "Share of the masked tokens of the held-out text whose original is the model's most probable token. Only "
+         "for a masked language model."},
+        {"validation"},
+        "accuracy {:.3f}"},
 };
 static_assert(metric_rows.size() <= MetricPoint::capacity);
 

@@ -107,8 +107,8 @@ AddedPositions by_halves(torch::nn::Module& owner, const std::string& name, cons
 // late in training.
 AddedPositions learned(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
   if (config.embedding_norm) {
-    const torch::Tensor vectors = owner.register_parameter(
-        name, begin_small(torch::empty({config.max_length, config.embedding_width()})));
+    const torch::Tensor vectors =
+        owner.register_parameter(name, begin_small(torch::empty({config.max_length, config.embedding_width()})));
     return [vectors](std::int64_t first, std::int64_t last) {
       check_room(vectors, last);
       return vectors.slice(0, first, last);

@@ -124,7 +124,8 @@ StackImpl::StackImpl(const ModelConfig& config, std::int64_t num_layers, bool ca
   const std::int64_t groups = config.layer_groups > 0 && !causal ? config.layer_groups : num_layers;
   std::vector<Layer> own;
   for (std::int64_t i = 0; i < groups; ++i) layers->push_back(own.emplace_back(config, cross_attention));
-  for (std::int64_t i = 0; i < num_layers; ++i) layers_.push_back(own[static_cast<std::size_t>(i * groups / num_layers)]);
+  for (std::int64_t i = 0; i < num_layers; ++i)
+    layers_.push_back(own[static_cast<std::size_t>(i * groups / num_layers)]);
   if (config.final_norm) norm_ = register_module("norm", Norm(config));
 }
 
@@ -224,8 +225,7 @@ void StackImpl::set_dropout(double dropout) {
 
 // ---- the head of a masked language model
 
-MaskedHeadImpl::MaskedHeadImpl(const ModelConfig& config)
-    : activation_(feed_forward_form(config.activation).function) {
+MaskedHeadImpl::MaskedHeadImpl(const ModelConfig& config) : activation_(feed_forward_form(config.activation).function) {
   if (config.head == "none") return;
   const bool replaced = config.head == "replaced";
   const std::int64_t width = replaced ? config.d_model : config.embedding_width();

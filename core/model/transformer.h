@@ -148,8 +148,8 @@ class Transformer final : public SequenceModel {
   Pooling pooling_{nullptr};                            // of a classifier
   torch::Tensor token_types_;                           // types × E; undefined without model.token_types
   Norm embedding_norm_{nullptr};
-  torch::nn::Linear widening_{nullptr};                 // from embeddings of another width
-  MaskedHead head_{nullptr};                            // of a masked language model
+  torch::nn::Linear widening_{nullptr};  // from embeddings of another width
+  MaskedHead head_{nullptr};             // of a masked language model
 };
 
 }  // namespace attnscope

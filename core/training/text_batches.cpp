@@ -35,7 +35,8 @@ std::vector<std::int64_t> mask_window(std::span<std::int64_t> ids, const Special
   std::vector<std::vector<std::int64_t>> units = units_of(ids, special, masking.begins_word);
   std::size_t tokens = 0;
   for (const auto& unit : units) tokens += unit.size();
-  const auto wanted = std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(masking.share * static_cast<double>(tokens))));
+  const auto wanted =
+      std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(masking.share * static_cast<double>(tokens))));
   std::vector<std::int64_t> chosen;
   while (!units.empty() && chosen.size() < wanted) {
     const std::size_t drawn = random.below(units.size());

@@ -18,9 +18,9 @@ Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> plac
 
 // How tokens are chosen for a masked language model.
 struct Masking {
-  double share = 0.15;                         // of the tokens; 80 % of them are masked, 10 % replaced, 10 % kept
-  const std::vector<bool>* begins_word = {};   // by token id: whole words are chosen; null: single tokens
-  std::int64_t seed = 0, batch_number = -1;    // of the choice, which also depends on the window's place
+  double share = 0.15;                        // of the tokens; 80 % of them are masked, 10 % replaced, 10 % kept
+  const std::vector<bool>* begins_word = {};  // by token id: whole words are chosen; null: single tokens
+  std::int64_t seed = 0, batch_number = -1;   // of the choice, which also depends on the window's place
 };
 
 // The same windows for a masked language model (1810.04805 §3.1): the source is the window with some tokens masked;

@@ -84,7 +84,8 @@ void draw_group(AppState& scope, std::span<const Workspace> group, bool spread, 
   for (const Workspace& workspace : group) {
     if (absence(scope, workspace)) continue;
     const bool active = scope.layout.workspace == &workspace;
-    if (draw_tab(tr_label(title_of(workspace, scope.run.config.model)), active, trf("{} Key: {}.", tr(workspace.help), key), skin))
+    if (draw_tab(tr_label(title_of(workspace, scope.run.config.model)), active,
+                 trf("{} Key: {}.", tr(workspace.help), key), skin))
       scope.layout.workspace = &workspace;
   }
 }
@@ -108,7 +109,8 @@ void draw_tabs(AppState& scope, const Skin& skin) {
   const float tabs = ImGui::GetContentRegionAvail().x - curves_width;
   // Reduces the padding before a group collapses into one tab.
   const ImVec2 padding = ImGui::GetStyle().FramePadding;
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {all_fit(tabs, scope.run.config.model, skin) ? padding.x : padding.x * 0.5F, padding.y});
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                      {all_fit(tabs, scope.run.config.model, skin) ? padding.x : padding.x * 0.5F, padding.y});
   const bool spread = all_fit(tabs, scope.run.config.model, skin);
   for (const std::span<const Workspace> group : workspace_groups()) {
     if (std::ranges::all_of(group, [&](const Workspace& workspace) { return absence(scope, workspace) != nullptr; }))

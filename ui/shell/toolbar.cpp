@@ -22,7 +22,8 @@ void draw_workspace_items(AppState& scope, const Skin& skin) {
   for (const Workspace& workspace : workspaces()) {
     const std::string key = chord_text(group_key(workspace));
     const char* absent = absence(scope, workspace);
-    if (ImGui::MenuItem(tr_label(title_of(workspace, scope.run.config.model)), key.c_str(), scope.layout.workspace == &workspace, !absent))
+    if (ImGui::MenuItem(tr_label(title_of(workspace, scope.run.config.model)), key.c_str(),
+                        scope.layout.workspace == &workspace, !absent))
       show_workspace(scope, workspace);
     if (absent) help_tooltip(absent, skin);
   }

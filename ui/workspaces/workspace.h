@@ -75,7 +75,8 @@ struct WorkspaceKey {
 // The keys with that title: "Enter, Backspace".
 std::string keys_text(std::span<const WorkspaceKey> keys, std::string_view title);
 
-// The least that a view needs: a writer is a model that generates text token by token; a capture has no model, and hidden states only if its program recorded them.
+// The least that a view needs: a writer is a model that generates text token by token; a capture has no model, and
+// hidden states only if its program recorded them.
 enum class ViewNeeds { writer, model, hidden, attention, nothing };
 
 // One of the views of a workspace: a level or mode.

@@ -33,7 +33,8 @@ constexpr std::chrono::milliseconds poll_interval{5};
 // True if the compared run has been inspected, too.
 bool inspected_next_to(const AppState& scope) {
   const Snapshot* seen = (scope.asked.step ? scope.other->inspection : scope.other->complete).snapshot.get();
-  return seen && seen->request == scope.asked.request && (!scope.asked.decoding || seen->decodings || seen->model.is_masked_lm());
+  return seen && seen->request == scope.asked.request &&
+         (!scope.asked.decoding || seen->decodings || seen->model.is_masked_lm());
 }
 
 bool inspected_sentence(const AppState& scope) {
@@ -43,7 +44,8 @@ bool inspected_sentence(const AppState& scope) {
   const Snapshot& snapshot = *seen.snapshot;
   if (scope.other && !inspected_next_to(scope)) return false;
   if (snapshot.captured) return snapshot.source_text == scope.asked.text;
-  return snapshot.request == scope.asked.request && (!scope.asked.decoding || snapshot.decodings || snapshot.model.is_masked_lm());
+  return snapshot.request == scope.asked.request &&
+         (!scope.asked.decoding || snapshot.decodings || snapshot.model.is_masked_lm());
 }
 
 // Processes events until the request has been answered.

@@ -40,8 +40,8 @@ struct Cleaning {
   std::string clean(std::string_view text) const {
     std::string result;
     for_each_letter(text, [&](UChar32 c, std::string_view bytes) {
-      const bool drops = c <= 0 || c == 0xFFFD ||
-                         (U_GET_GC_MASK(c) & (U_GC_CC_MASK | U_GC_CF_MASK | U_GC_CO_MASK)) != 0;
+      const bool drops =
+          c <= 0 || c == 0xFFFD || (U_GET_GC_MASK(c) & (U_GC_CC_MASK | U_GC_CF_MASK | U_GC_CO_MASK)) != 0;
       if (cleans && (c == '\t' || c == '\n' || c == '\r' || (is_white(c) && u_charType(c) != U_CONTROL_CHAR)))
         result += ' ';
       else if (separates_cjk && is_cjk(c))
@@ -165,7 +165,9 @@ class WordPieces final : public PieceScheme {
   // The longest pieces from left to right; the whole word is unknown if one is missing.
   void add_pieces(std::string_view word, std::vector<Token>& tokens) const {
     std::vector<std::size_t> ends;  // of its letters
-    for_each_letter(word, [&](UChar32, std::string_view bytes) { ends.push_back((ends.empty() ? 0 : ends.back()) + bytes.size()); });
+    for_each_letter(word, [&](UChar32, std::string_view bytes) {
+      ends.push_back((ends.empty() ? 0 : ends.back()) + bytes.size());
+    });
     std::vector<Token> pieces;
     std::size_t begin = 0, first = 0;
     while (begin < word.size() && ends.size() <= longest_word) {

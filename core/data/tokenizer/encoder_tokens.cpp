@@ -27,8 +27,7 @@ bool EncoderTokens::is_special(int id) const {
 }
 
 std::vector<Token> EncoderTokens::encode(
-    std::string_view text,
-    const std::function<void(std::string_view part, std::vector<Token>& tokens)>& plain) const {
+    std::string_view text, const std::function<void(std::string_view part, std::vector<Token>& tokens)>& plain) const {
   std::vector<std::string> specials;
   for (const Added& token : added) specials.push_back(token.text);
   const std::vector<TextPart> parts = split_at_specials(text, specials, false);
@@ -75,7 +74,8 @@ EncoderTokens encoder_tokens(const TokenizerFiles& files, const EncoderTokenName
   tokens.mask = named("mask_token", names.mask);
   tokens.padding = named("pad_token", names.padding);
   tokens.unknown = named("unk_token", names.unknown);
-  for (const auto& [id, name] : {std::pair(tokens.opening, names.opening), std::pair(tokens.separator, names.separator)})
+  for (const auto& [id, name] :
+       {std::pair(tokens.opening, names.opening), std::pair(tokens.separator, names.separator)})
     if (id < 0) throw TokenizerError(fmt::format("the vocabulary: there is no \"{}\"", name));
   return tokens;
 }

@@ -36,9 +36,12 @@ struct Family {
 };
 
 const std::array families = {
-    Family{"sentencepiece", own_files, nullptr}, Family{"marian", marian_files, marian_pieces},
-    Family{"t5", t5_files, t5_pieces},           Family{"gpt2", gpt2_files, gpt2_pieces},
-    Family{"llama", llama_files, llama_pieces},  Family{"bert", bert_files, bert_pieces},
+    Family{"sentencepiece", own_files, nullptr},
+    Family{"marian", marian_files, marian_pieces},
+    Family{"t5", t5_files, t5_pieces},
+    Family{"gpt2", gpt2_files, gpt2_pieces},
+    Family{"llama", llama_files, llama_pieces},
+    Family{"bert", bert_files, bert_pieces},
     Family{"xlm-roberta", xlm_roberta_files, xlm_roberta_pieces},
     Family{"albert", albert_files, albert_pieces},
 };

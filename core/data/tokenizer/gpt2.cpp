@@ -114,7 +114,8 @@ std::string opening_token(const nlohmann::json& file) {
     if (step.is_null() || is_step(step, "ByteLevel") || is_step(step, "RobertaProcessing")) continue;
     const nlohmann::json& parts = json_member(step, "single");
     const bool known = is_step(step, "TemplateProcessing") && parts.is_array() && parts.size() == 2 &&
-                       json_member(json_member(parts[0], "SpecialToken"), "id").is_string() && parts[1].contains("Sequence");
+                       json_member(json_member(parts[0], "SpecialToken"), "id").is_string() &&
+                       parts[1].contains("Sequence");
     if (!known) refuse_json("post_processor", added, "null, ByteLevel, a template of one special token and the text");
     token = json_member(json_member(parts[0], "SpecialToken"), "id").get<std::string>();
   }
@@ -269,7 +270,8 @@ class Gpt2Pieces final : public PieceScheme {
     if (!added.is_null() && !added.is_array()) refuse_json("added_tokens", added, "a list");
     for (const nlohmann::json& token : added) {
       const nlohmann::json &piece = json_member(token, "content"), &id = json_member(token, "id");
-      if (!piece.is_string() || piece.get<std::string>().empty()) refuse_json("added_tokens", token, "a content and an id");
+      if (!piece.is_string() || piece.get<std::string>().empty())
+        refuse_json("added_tokens", token, "a content and an id");
       add_piece(piece.get<std::string>(), id, "tokenizer.json");
       added_.push_back(piece.get<std::string>());
       (json_member(token, "special") == false ? spoken_ : silent_).insert(id.get<int>());

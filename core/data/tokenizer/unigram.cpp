@@ -55,7 +55,8 @@ class CharacterMap {
         result += *whole;
         continue;
       }
-      for_each_letter(cluster, [&](UChar32, std::string_view letter) { result += replacement(letter).value_or(letter); });
+      for_each_letter(cluster,
+                      [&](UChar32, std::string_view letter) { result += replacement(letter).value_or(letter); });
     }
     return result;
   }
@@ -232,7 +233,8 @@ class UnigramPieces final : public PieceScheme {
   // Words end at white space and begin with "▁".
   static void check_words(const nlohmann::json& steps) {
     const nlohmann::json& parts = json_member(steps, "pretokenizers");
-    const nlohmann::json& last = is_step(steps, "Sequence") && parts.is_array() && !parts.empty() ? parts.back() : steps;
+    const nlohmann::json& last =
+        is_step(steps, "Sequence") && parts.is_array() && !parts.empty() ? parts.back() : steps;
     const auto& scheme = json_member(last, "prepend_scheme");
     if (!is_step(last, "Metaspace") || (!scheme.is_null() && scheme != "always") ||
         (scheme.is_null() && json_member(last, "add_prefix_space") == false))

@@ -15,14 +15,14 @@ namespace {
 struct LayerNames {
   const char *query, *key, *value, *out, *attention_norm, *inner, *outer, *output_norm;
 };
-constexpr LayerNames bert_layer = {"attention.self.query",       "attention.self.key",
-                                   "attention.self.value",       "attention.output.dense",
-                                   "attention.output.LayerNorm", "intermediate.dense",
-                                   "output.dense",               "output.LayerNorm"};
+constexpr LayerNames bert_layer = {
+    "attention.self.query",       "attention.self.key", "attention.self.value", "attention.output.dense",
+    "attention.output.LayerNorm", "intermediate.dense", "output.dense",         "output.LayerNorm"};
 constexpr LayerNames distilbert_layer = {"attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin",
                                          "sa_layer_norm",   "ffn.lin1",        "ffn.lin2",        "output_layer_norm"};
-constexpr LayerNames albert_layer = {"attention.query",     "attention.key", "attention.value", "attention.dense",
-                                     "attention.LayerNorm", "ffn",           "ffn_output",      "full_layer_layer_norm"};
+constexpr LayerNames albert_layer = {"attention.query", "attention.key",        "attention.value",
+                                     "attention.dense", "attention.LayerNorm",  "ffn",
+                                     "ffn_output",      "full_layer_layer_norm"};
 
 // Names of tensors in the head for masked tokens: a map, a norm, and the output matrix with its bias.
 struct HeadNames {
@@ -48,24 +48,40 @@ struct EncoderFamily {
 };
 
 constexpr std::array encoder_families = {
-    EncoderFamily{"bert", "bert", "bert.", "encoder.layer.{}.", bert_layer,
+    EncoderFamily{"bert",
+                  "bert",
+                  "bert.",
+                  "encoder.layer.{}.",
+                  bert_layer,
                   {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.decoder",
                    "cls.predictions.bias"}},
     EncoderFamily{"roberta", "gpt2", "roberta.", "encoder.layer.{}.", bert_layer, roberta_head},
     EncoderFamily{"xlm-roberta", "xlm-roberta", "roberta.", "encoder.layer.{}.", bert_layer, roberta_head},
-    EncoderFamily{"distilbert", "bert", "distilbert.", "transformer.layer.{}.", distilbert_layer,
+    EncoderFamily{"distilbert",
+                  "bert",
+                  "distilbert.",
+                  "transformer.layer.{}.",
+                  distilbert_layer,
                   {"vocab_transform", "vocab_layer_norm", "vocab_projector", "vocab_projector.bias"},
                   {"dim", "n_heads", "n_layers", "hidden_dim", "activation"}},
-    EncoderFamily{"albert", "albert", "albert.", "encoder.albert_layer_groups.{}.albert_layers.0.", albert_layer,
+    EncoderFamily{"albert",
+                  "albert",
+                  "albert.",
+                  "encoder.albert_layer_groups.{}.albert_layers.0.",
+                  albert_layer,
                   {"predictions.dense", "predictions.LayerNorm", "predictions.decoder", "predictions.bias"}},
-    EncoderFamily{"electra", "bert", "electra.", "encoder.layer.{}.", bert_layer,
+    EncoderFamily{"electra",
+                  "bert",
+                  "electra.",
+                  "encoder.layer.{}.",
+                  bert_layer,
                   {"generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head",
                    "generator_lm_head.bias"}},
 };
 
-constexpr std::array activations = {OtherName{"gelu", "gelu"}, OtherName{"gelu-tanh", "gelu_new"},
-                                    OtherName{"gelu-tanh", "gelu_pytorch_tanh"}, OtherName{"relu", "relu"},
-                                    OtherName{"swish", "silu"}, OtherName{"swish", "swish"}};
+constexpr std::array activations = {
+    OtherName{"gelu", "gelu"}, OtherName{"gelu-tanh", "gelu_new"}, OtherName{"gelu-tanh", "gelu_pytorch_tanh"},
+    OtherName{"relu", "relu"}, OtherName{"swish", "silu"},         OtherName{"swish", "swish"}};
 
 const EncoderFamily& family_of(const CheckpointFields& fields) {
   return *std::ranges::find(encoder_families, fields.text("model_type"), &EncoderFamily::model_type);
@@ -78,7 +94,8 @@ bool is_roberta(const EncoderFamily& family) {
 std::string activation(const CheckpointFields& fields, const EncoderFamily& family) {
   const std::string name = fields.text(family.fields.activation, family.model_type == "albert" ? "gelu_new" : "gelu");
   const auto* const found = std::ranges::find(activations, name, &OtherName::theirs);
-  if (found == activations.end()) fields.refuse(family.fields.activation, "gelu, gelu_new, gelu_pytorch_tanh, relu, silu, swish");
+  if (found == activations.end())
+    fields.refuse(family.fields.activation, "gelu, gelu_new, gelu_pytorch_tanh, relu, silu, swish");
   // The heads of these have an exact GELU, whatever the layers have.
   if ((is_roberta(family) || family.model_type == "electra") && found->own != "gelu")
     fields.refuse(family.fields.activation, "gelu");
@@ -151,7 +168,8 @@ CheckpointPlan encoder_plan(const CheckpointFields& fields) {
     add_tensor(tensors, parameter, stored_names(family, name));
   };
   const auto linear = [&](const std::string& parameter, const std::string& name) {
-    for (const char* kind : {".weight", ".bias"}) add_tensor(tensors, parameter + kind, stored_names(family, name + kind));
+    for (const char* kind : {".weight", ".bias"})
+      add_tensor(tensors, parameter + kind, stored_names(family, name + kind));
   };
   table("embedding.weight", "embeddings.word_embeddings.weight");
   table("source_positions", "embeddings.position_embeddings.weight");
@@ -162,7 +180,8 @@ CheckpointPlan encoder_plan(const CheckpointFields& fields) {
     linear("widening", family.model_type == "albert" ? "encoder.embedding_hidden_mapping_in" : "embeddings_project");
   const std::int64_t own_layers = model.layer_groups > 0 ? model.layer_groups : model.num_encoder_layers;
   for (std::int64_t i = 0; i < own_layers; ++i) {
-    const std::string layer = fmt::format("encoder.layers.{}.", i), stored = fmt::format(fmt::runtime(family.layer_prefix), i);
+    const std::string layer = fmt::format("encoder.layers.{}.", i),
+                      stored = fmt::format(fmt::runtime(family.layer_prefix), i);
     for (const auto& [own, kind] : {std::pair("weight", ".weight"), std::pair("bias", ".bias")}) {
       TensorRow& row = tensors.emplace_back(TensorRow{layer + "self_attn.in_proj_" + own, {}});
       for (const char* part : {family.layer.query, family.layer.key, family.layer.value})

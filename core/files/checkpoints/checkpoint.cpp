@@ -31,12 +31,19 @@ struct Family {
   CheckpointPlan (*plan)(const CheckpointFields& fields);
 };
 
-constexpr std::array families = {Family{"marian", marian_plan}, Family{"t5", t5_plan}, Family{"mt5", t5_plan},
-                                 Family{"gpt2", gpt2_plan}, Family{"llama", llama_plan},
-                                 Family{"mistral", llama_plan}, Family{"qwen2", llama_plan},
-                                 Family{"bert", encoder_plan}, Family{"roberta", encoder_plan},
-                                 Family{"xlm-roberta", encoder_plan}, Family{"distilbert", encoder_plan},
-                                 Family{"albert", encoder_plan}, Family{"electra", encoder_plan}};
+constexpr std::array families = {Family{"marian", marian_plan},
+                                 Family{"t5", t5_plan},
+                                 Family{"mt5", t5_plan},
+                                 Family{"gpt2", gpt2_plan},
+                                 Family{"llama", llama_plan},
+                                 Family{"mistral", llama_plan},
+                                 Family{"qwen2", llama_plan},
+                                 Family{"bert", encoder_plan},
+                                 Family{"roberta", encoder_plan},
+                                 Family{"xlm-roberta", encoder_plan},
+                                 Family{"distilbert", encoder_plan},
+                                 Family{"albert", encoder_plan},
+                                 Family{"electra", encoder_plan}};
 
 Json read_object(const fs::path& path, std::uint64_t max_bytes) {
   const std::string bytes = read_file(path, max_bytes);

@@ -6,10 +6,10 @@
 #include <array>
 #include <limits>
 
+#include "common/mark.h"
 #include "inspect/probe/bounded_tokens.h"
 #include "inspect/probe/tensors.h"
 #include "model/inspection.h"
-#include "common/mark.h"
 #include "training/decoding/search.h"
 
 namespace attnscope {

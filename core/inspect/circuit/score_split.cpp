@@ -5,13 +5,13 @@
 #include <cmath>
 #include <utility>
 
+#include "common/mark.h"
 #include "config/architecture.h"
 #include "config/position_schemes.h"
 #include "inspect/probe/tensors.h"
 #include "model/kernels/attention.h"
 #include "model/norm.h"
 #include "model/positions.h"
-#include "common/mark.h"
 
 namespace attnscope {
 namespace {
@@ -25,7 +25,8 @@ class StreamParts {
     // After a norm the sum of words and positions cannot be taken apart.
     const torch::Tensor word = config_.embedding_norm ? embedded : words_embedded();
     add(mark("embedding"), word);
-    if (!config_.embedding_norm && position_scheme(config_.positions).form == PositionForm::added) add(mark("position"), embedded - word);
+    if (!config_.embedding_norm && position_scheme(config_.positions).form == PositionForm::added)
+      add(mark("position"), embedded - word);
     biases_ = torch::zeros_like(embedded);
   }
 
@@ -57,8 +58,7 @@ class StreamParts {
   }
 
   std::string layer_name(int layer) const {
-    return fmt::format("{}.layers.{}.", part_name(stack_),
-                       own_layer(config_, stack_ == AttentionPart::decoder, layer));
+    return fmt::format("{}.layers.{}.", part_name(stack_), own_layer(config_, stack_ == AttentionPart::decoder, layer));
   }
 
  private:

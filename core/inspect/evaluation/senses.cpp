@@ -170,7 +170,8 @@ WordReading read_word(SequenceModel& model, const Found& found, bool grouped) {
     model.decode(source, {}, nullptr, &record);
   } else {
     const Memory memory = model.encode(source, {}, &record);
-    if (!grouped && model.config().has_decoder()) model.decode(ids_tensor(found.target_in, model.device()), memory, nullptr, &record);
+    if (!grouped && model.config().has_decoder())
+      model.decode(ids_tensor(found.target_in, model.device()), memory, nullptr, &record);
   }
   WordReading reading;
   for (const torch::Tensor& state : record.states) reading.vectors.push_back(state[0][found.position].cpu());

@@ -162,14 +162,13 @@ int DataFlowBuilder::add_embedding(bool decoder) {
              .op = config_.positions == "learned" ? FlowOp::learned : FlowOp::given,
              .row_labels = labels},
             table.values.slice(0, 0, static_cast<std::int64_t>(labels.size())).detach());
-    const int sum =
-        add({.name = "x",
-                .help = mark("Input of the first layer: token embedding plus positional encoding."),
-                .letters = length() + "×D",
-                .op = FlowOp::sum,
-                .operands = {scaled, positions},
-                .row_labels = labels},
-               of(scaled) + of(positions));
+    const int sum = add({.name = "x",
+                         .help = mark("Input of the first layer: token embedding plus positional encoding."),
+                         .letters = length() + "×D",
+                         .op = FlowOp::sum,
+                         .operands = {scaled, positions},
+                         .row_labels = labels},
+                        of(scaled) + of(positions));
     return config_.embedding_norm ? add_embedding_norm(sum) : sum;
   }
   return config_.embedding_norm ? add_embedding_norm(scaled) : scaled;
@@ -178,7 +177,8 @@ int DataFlowBuilder::add_embedding(bool decoder) {
 // An encoder such as BERT adds token types to the sum, and normalizes and perhaps widens it.
 int DataFlowBuilder::add_embedding_norm(int sum) {
   if (const torch::Tensor table = parameter_if_any("token_types"); table.defined()) {
-    const torch::Tensor ends = ids_tensor(ids_of(tokens(false)), model_.device())[0].eq(config_.end_id).to(torch::kInt64);
+    const torch::Tensor ends =
+        ids_tensor(ids_of(tokens(false)), model_.device())[0].eq(config_.end_id).to(torch::kInt64);
     const torch::Tensor types = table.index_select(0, (ends.cumsum(0) - ends).clamp_max(table.size(0) - 1));
     const int rows = add({.name = "types",
                           .help = mark("One learned vector for each sentence of a pair."),

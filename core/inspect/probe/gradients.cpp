@@ -74,7 +74,8 @@ GradientResult inspect_gradients(SequenceModel& model, const Tokenizer& tokenize
     return inspection;
   }
   const auto pass = [&](const Interventions& interventions) {
-    PassGradients made = gradients_of(model, ids_of(step.source), ids_of(step.read), step.token, interventions, step.position);
+    PassGradients made =
+        gradients_of(model, ids_of(step.source), ids_of(step.read), step.token, interventions, step.position);
     made.encoder.tokens = texts_of(step.source);
     if (model.config().has_decoder()) made.decoder.tokens = texts_of(step.read);
     progress(0.5);

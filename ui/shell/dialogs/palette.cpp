@@ -48,8 +48,8 @@ void add_views(std::vector<PaletteEntry>& entries, const AppState& scope) {
   for (const Workspace& workspace : workspaces()) {
     const auto show = [&workspace](AppState& shown) { show_workspace(shown, workspace); };
     const char* absent = absence(scope, workspace);
-    entries.push_back({tr(title_of(workspace, scope.run.config.model)), tr("View"), absent ? absent : tr(workspace.help),
-                       chord_text(group_key(workspace)), !absent, show});
+    entries.push_back({tr(title_of(workspace, scope.run.config.model)), tr("View"),
+                       absent ? absent : tr(workspace.help), chord_text(group_key(workspace)), !absent, show});
     if (!workspace.views) continue;
     const auto views = workspace.views();
     for (std::size_t i = 0; i < views.size(); ++i) {

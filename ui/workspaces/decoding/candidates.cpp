@@ -177,8 +177,9 @@ void candidate_tooltip(const DecodingStep& step, int index, const SamplingOption
                              std::log(static_cast<double>(candidate.probability)),
                              tempered_text(candidate, sampling.temperature), kept_text(step, index, sampling))
                              .c_str());
-  if (can_force_any) ImGui::TextDisabled("%s", can_force ? tr("Click to continue the output with this token instead.")
-                                      : tr("This token is part of the prompt: edit the prompt to change it."));
+  if (can_force_any)
+    ImGui::TextDisabled("%s", can_force ? tr("Click to continue the output with this token instead.")
+                                        : tr("This token is part of the prompt: edit the prompt to change it."));
   ImGui::EndTooltip();
 }
 

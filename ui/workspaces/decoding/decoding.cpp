@@ -60,7 +60,8 @@ void force_or_play(WorkspaceContext& context) {
 
 void rewind(WorkspaceContext& context) {
   DecodingView& view = context.views.of<DecodingView>();
-  if (const Snapshot* snapshot = stepped(context); snapshot && !snapshot->model.is_masked_lm()) rewind_to(view, *snapshot, view.time_step);
+  if (const Snapshot* snapshot = stepped(context); snapshot && !snapshot->model.is_masked_lm())
+    rewind_to(view, *snapshot, view.time_step);
 }
 
 void let_go_of_all(WorkspaceContext& context) {
@@ -78,7 +79,8 @@ constexpr std::array keys = {
     WorkspaceKey{{.key = Key::end}, stepping, step_to_end<1>},
     WorkspaceKey{{.key = Key::up, .repeats = true}, marking, mark_next<-1>},
     WorkspaceKey{{.key = Key::down, .repeats = true}, marking, mark_next<1>},
-    WorkspaceKey{{.key = Key::enter}, "continue with the highlighted candidate; play, stop; mask a token", force_or_play},
+    WorkspaceKey{
+        {.key = Key::enter}, "continue with the highlighted candidate; play, stop; mask a token", force_or_play},
     WorkspaceKey{{.key = Key::backspace}, "clear the forced prefix from this step on", rewind},
     WorkspaceKey{{.key = Key::del}, "clear the whole forced prefix", let_go_of_all},
 };

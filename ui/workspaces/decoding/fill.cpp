@@ -44,9 +44,10 @@ void draw_score(const Snapshot& snapshot, const Skin& skin) {
   next_in_row(text_size(skin.fonts.ui, text).x, skin.px(12));
   ImGui::AlignTextToFramePadding();
   draw_label(skin.fonts.ui, skin.theme.text_dim, text, skin);
-  help_tooltip(tr("The sum of log p of every token of the sentence when only that token is masked: how likely the model "
-                  "finds the whole sentence. Typed masks do not count (Salazar et al. 2020, arXiv 1910.14659)."),
-               skin);
+  help_tooltip(
+      tr("The sum of log p of every token of the sentence when only that token is masked: how likely the model "
+         "finds the whole sentence. Typed masks do not count (Salazar et al. 2020, arXiv 1910.14659)."),
+      skin);
 }
 
 void draw_fill_controls(const Snapshot& snapshot, DecodingView& view, const Skin& skin) {
