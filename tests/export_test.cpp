@@ -289,9 +289,9 @@ TEST_F(ExportTest, WhatCannotBeTakenIsNotOffered) {
 }
 
 TEST_F(ExportTest, AReportIsOfTheSavedRun) {
-  scope.run.folder = "";
+  scope.a.run.folder = "";
   EXPECT_FALSE(can_choose(scope, Purpose::save_report));  // nothing on disk to report
-  scope.run.folder = "/runs/opened";
+  scope.a.run.folder = "/runs/opened";
   scope.saved_to = "/runs/saved";
   save_as("Report…", "mine");
   ASSERT_TRUE(scope.requests.report);

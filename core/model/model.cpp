@@ -27,7 +27,9 @@ torch::nn::Embedding embedding(std::int64_t vocab_size, const ModelConfig& confi
   torch::nn::Embedding made(options);
   if (WithoutInitialValues::in_force()) return made;
   torch::NoGradGuard no_grad;
-  if (begins_by_xavier(config)) {
+  if (config.embedding_norm) {
+    begin_small(made->weight);
+  } else if (begins_by_xavier(config)) {
     torch::nn::init::xavier_uniform_(made->weight);
   } else {
     // Scaling by √D at the input gives unit variance; as an output matrix the values are small enough (§3.4).

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/initial_values.h"
 #include "model/model.h"
 
 namespace attnscope {
@@ -105,6 +106,14 @@ AddedPositions by_halves(torch::nn::Module& owner, const std::string& name, cons
 // are multiplied by √D like these (§3.4): next to such embeddings, smaller position vectors would have an effect only
 // late in training.
 AddedPositions learned(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
+  if (config.embedding_norm) {
+    const torch::Tensor vectors =
+        owner.register_parameter(name, begin_small(torch::empty({config.max_length, config.embedding_width()})));
+    return [vectors](std::int64_t first, std::int64_t last) {
+      check_room(vectors, last);
+      return vectors.slice(0, first, last);
+    };
+  }
   const bool by_xavier = begins_by_xavier(config);
   const double scale = by_xavier ? 1 : std::sqrt(static_cast<double>(config.embedding_width()));
   const torch::Tensor vectors = owner.register_parameter(

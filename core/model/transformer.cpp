@@ -259,7 +259,7 @@ Transformer::Transformer(const ModelConfig& config, std::int64_t vocab_size) : S
     source_positions_ = make_added_positions(*this, "source_positions", config);
     if (config.token_types > 0) {
       token_types_ = register_parameter("token_types", torch::empty({config.token_types, config.embedding_width()}));
-      begin_by_xavier(token_types_);
+      begin_small(token_types_);
     }
     if (config.embedding_norm)
       embedding_norm_ = register_module("embedding_norm", Norm(config, config.embedding_width(), config.norm_epsilon));

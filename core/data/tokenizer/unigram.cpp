@@ -218,11 +218,11 @@ class UnigramPieces final : public PieceScheme {
     if (!vocabulary.is_array() || vocabulary.empty()) throw TokenizerError("tokenizer.json: there is no vocabulary");
     for (const nlohmann::json& entry : vocabulary) {
       if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
-        refuse_json("model.vocab", entry, "a piece and its log probability");
+        refuse_json("model.vocab", entry, "a token and its log probability");
       const std::string piece = entry[0];
       const int id = static_cast<int>(entries_.size());
       name(id, piece);
-      if (!entries_.emplace(piece, Entry{id, entry[1]}).second) refuse_json("model.vocab", entry, "each piece once");
+      if (!entries_.emplace(piece, Entry{id, entry[1]}).second) refuse_json("model.vocab", entry, "each token once");
       lowest_ = std::min(lowest_, entry[1].get<double>());
       longest_ = std::max(longest_, piece.size());
     }

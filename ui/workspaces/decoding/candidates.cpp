@@ -303,6 +303,7 @@ void draw_reference_line(const Snapshot& snapshot, int step, const Skin& skin) {
   const std::optional<GoldStep>& reference = snapshot.decoding[static_cast<std::size_t>(step)].reference;
   const WithFont font(skin.fonts.mono_small);
   if (snapshot.model.is_masked_lm() && reference) {
+    if (reference->token.id == snapshot.model.mask_id) return;  // typed, so no token was hidden
     dim_text(trf("original: {}  rank {}, p = {:.4f}", reference->token.text, reference->rank, reference->probability),
              skin);
     return help_tooltip(tr("The token that stands here in the sentence, with the rank and probability that the model "
