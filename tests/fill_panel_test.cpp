@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "shell/panels.h"
+#include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/view.h"
