@@ -148,7 +148,7 @@ Config repeats_config() {
   return config;
 }
 
-TEST(Repeats, EveryBatchIsDrawnAnewOneExampleAWindow) {
+TEST(Repeats, EveryBatchHasNewExamplesOnePerWindow) {
   TorchEngine engine;
   const Config config = repeats_config();
   engine.reset(config, {});

@@ -13,13 +13,13 @@ constexpr std::array terms = {
          "Removing a component, or replacing it by its mean, to measure what it contributes (zero ablation, mean "
          "ablation). Only what the other components cannot compensate for shows up in the result.",
          "", "Michel et al. 2019, arXiv 1905.10650", "circuit-importance"},
-    Term{"accuracy",
-         "Share of answers that are right: of the labels of a classifier, or of tokens that follow from the context.",
-         "right / all", "", ""},
     Term{"accumulation",
          "Gradient accumulation: the gradients of several batches are summed before one optimizer step. It has the "
          "effect of a batch that would not fit into memory.",
          "g = Σ ∂L_b / ∂w", "", "training.accumulation_steps"},
+    Term{"accuracy",
+         "Share of answers that are right: of the labels of a classifier, or of tokens that follow from the context.",
+         "right / all", "", ""},
     Term{"activation function",
          "The nonlinear function between two linear maps. Without it, two linear maps in a row would be equivalent to "
          "one.",

@@ -31,7 +31,7 @@ constexpr std::array<BuiltIn, 9> descriptions = {{
     {"dates", "dates in everyday formats, converted to ISO 8601"},
     {"verdicts", "guests’ verdicts for a classifier: praise, complaint or mixed; word order and “not” decide"},
     {"modular", "arithmetic modulo p, for a classifier: “3 + 5 =” and the result"},
-    {"repeats", "random letters and digits, repeated, for a decoder-only model; every batch is drawn anew"},
+    {"repeats", "random letters and digits, repeated, for a decoder-only model; every batch has new ones"},
 }};
 
 // The corpora whose examples are drawn during training.

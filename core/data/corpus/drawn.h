@@ -1,4 +1,4 @@
-// Corpora without fixed sentences: training draws every example anew, one per context window.
+// Corpora without fixed sentences: training draws new examples for every batch, one per context window.
 #pragma once
 
 #include <cstddef>

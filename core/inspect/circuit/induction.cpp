@@ -174,7 +174,8 @@ InductionPoint induction_point(SequenceModel& model, const Tokenizer& tokenizer,
                                InductionResult& result, const YieldCallback& yield) {
   const torch::NoGradGuard no_gradients;
   model.check_standing_still();
-  const std::int64_t length = std::min(longest_sequence, model.config().max_length);
+  // The last target of a full context is the line end in the corpus repeats.
+  const std::int64_t length = std::min(longest_sequence, model.config().max_length - 1);
   const RepeatedTokens tokens = repeated_tokens(tokenizer, length);
   result.sequences = num_sequences;
   result.length = static_cast<int>(length);

@@ -162,6 +162,8 @@ void draw_induction(WorkspaceContext& context, InductionView& view) {
   const InductionResult* const result =
       asked_result(context, view.study, tr("Measuring the heads on random repeated tokens\u2026"));
   if (!result) return;
+  if (!view.study.question.circuits_of)
+    view.study.question.circuits_of = best(result->points.back(), &HeadInduction::induction).place;
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, summary(*result), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(14);
