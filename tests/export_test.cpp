@@ -293,7 +293,7 @@ TEST_F(ExportTest, AReportIsOfTheSavedRun) {
   EXPECT_FALSE(can_choose(scope, Purpose::save_report));  // nothing on disk to report
   scope.a.run.folder = "/runs/opened";
   scope.saved_to = "/runs/saved";
-  save_as("Report…", "mine");
+  save_as("Report", "mine");
   ASSERT_TRUE(scope.requests.report);
   EXPECT_EQ(scope.requests.report->folder, "/data/mine");
   EXPECT_THAT(scope.requests.report->runs, testing::ElementsAre("/runs/saved"));
