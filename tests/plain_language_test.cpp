@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -69,9 +70,13 @@ std::string complaints_about_pages(const std::filesystem::path& folder, std::str
   std::string complaints;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != extension) continue;
-    for (const std::string& line : lines_of(entry.path()))
-      if (line.find(".fr:") == std::string::npos && !line.starts_with("fr:"))
-        complaints += complaints_about(line, entry.path().filename().string());
+    bool foreign = false;  // a lesson's text in another language, with the lines that continue it
+    for (const std::string& line : lines_of(entry.path())) {
+      const std::string key = "." + line.substr(0, line.find(':'));
+      const auto ends_key = [&](const char* code) { return key.ends_with(code); };
+      if (!line.starts_with("  ")) foreign = std::ranges::any_of(std::array{".fr", ".es", ".zh"}, ends_key);
+      if (!foreign) complaints += complaints_about(line, entry.path().filename().string());
+    }
   }
   return complaints;
 }

@@ -76,6 +76,7 @@ TEST(Config, EveryFieldSurvivesJsonAndText) {
       **integer = **integer == most ? static_cast<std::int64_t>(field.limits.min) : most;
     }
     if (field.key == "model.num_kv_heads") config.model.num_kv_heads = 2;  // a divisor of num_heads
+    if (field.key == "model.layer_groups") config.model.layer_groups = 1;  // at most num_encoder_layers
     if (auto* const* real = std::get_if<double*>(&value)) **real = (field.limits.min + 2 * field.limits.max) / 3;
     if (auto* const* flag = std::get_if<bool*>(&value)) **flag = !**flag;
     if (auto* const* text = std::get_if<std::string*>(&value)) {

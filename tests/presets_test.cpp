@@ -28,7 +28,7 @@ TEST(Presets, AllAreUsableAndDifferent) {
     }
     EXPECT_TRUE(configurations.insert(text).second) << known.name;
   }
-  EXPECT_EQ(configurations.size(), 9u);
+  EXPECT_EQ(configurations.size(), 13U);
 }
 
 TEST(Presets, KeepTheCorpusAndStartFromTheDefaults) {

@@ -233,7 +233,7 @@ TEST(Screenshot, AVectorPictureShowsWhatThePixelsShow) {
     // A blank picture would be closer to it than that.
     Picture nothing = expected;
     for (std::size_t i = 0; i < nothing.rgba.size(); ++i) nothing.rgba[i] = expected.rgba[i % 4];
-    EXPECT_GT(compare(expected, nothing).share_off, 1.5 * difference.share_off) << workspace.name;
+    EXPECT_GT(compare(expected, nothing).share_off, 1.25 * difference.share_off) << workspace.name;
   }
 }
 

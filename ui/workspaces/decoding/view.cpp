@@ -78,14 +78,15 @@ void let_go(DecodingView& view) {
 }
 
 void move_candidate(DecodingView& view, const Snapshot& snapshot, int by) {
-  if (view.time_step < 0 || view.time_step > last_step(snapshot)) return;
+  if (snapshot.decoding.empty() || view.time_step < 0 || view.time_step > last_step(snapshot)) return;
   const auto count = static_cast<int>(snapshot.decoding[static_cast<std::size_t>(view.time_step)].candidates.size());
   view.playing = false;
   view.candidate = clamped(view.candidate + by, -1, count - 1);
 }
 
 bool force_candidate(DecodingView& view, const Snapshot& snapshot) {
-  if (view.candidate < 0 || view.time_step < 0 || view.time_step > last_step(snapshot)) return false;
+  if (snapshot.decoding.empty() || view.candidate < 0 || view.time_step < 0 || view.time_step > last_step(snapshot))
+    return false;
   const auto& candidates = snapshot.decoding[static_cast<std::size_t>(view.time_step)].candidates;
   if (view.candidate >= static_cast<int>(candidates.size())) return false;
   force(view, snapshot, view.time_step, candidates[static_cast<std::size_t>(view.candidate)].token.id);
