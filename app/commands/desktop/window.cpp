@@ -321,7 +321,7 @@ void App::attach(const RequestedServer& server) {
   }
 }
 
-// By a process of its own, so that window and training go on.
+// By a process of its own, so that window and training continue.
 void App::write_report(const RequestedReport& wanted) {
   std::vector<std::string> arguments = {"attnscope", "report", "--quiet", "--out", wanted.folder};
   for (const std::string& run : wanted.runs) arguments.insert(arguments.end(), {"--run", run});
