@@ -5,14 +5,8 @@
 #   capture_python_test.sh ATTNSCOPE FOLDER_OF_THE_MODULE
 set -eu
 attnscope=$1 module=$2
-python=
-for candidate in /usr/bin/python3 python3; do
-  if "$candidate" -c 'import numpy' 2>/dev/null; then python=$candidate && break; fi
-done
-if [ -z "$python" ]; then
-  echo "skipped: no python3 here has numpy (Debian: python3-numpy)"
-  exit 77
-fi
+. "$(dirname "$0")/python_with.sh"
+python_with numpy
 [ "$(wc -l < "$module/attnscope_capture.py")" -le 100 ]
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

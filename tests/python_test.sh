@@ -6,14 +6,8 @@
 #   python_test.sh ATTNSCOPE manual
 set -eu
 attnscope=$1 readme=$2
-python=
-for candidate in /usr/bin/python3 python3; do
-  if "$candidate" -c 'import torch' 2>/dev/null; then python=$candidate && break; fi
-done
-if [ -z "$python" ]; then
-  echo "skipped: no python3 here has torch (Debian: python3-torch)"
-  exit 77
-fi
+. "$(dirname "$0")/python_with.sh"
+python_with torch
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 sed -n '/^```python$/,/^```$/p' "$readme" | sed '/^```/d' > "$folder/snippet.py"

@@ -5,14 +5,8 @@
 #   run_python_test.sh ATTNSCOPE FOLDER_OF_THE_MODULE MANUAL_PAGE
 set -eu
 attnscope=$(realpath "$1") module=$(realpath "$2") page=$(realpath "$3")
-python=
-for candidate in /usr/bin/python3 python3; do
-  if "$candidate" -c 'import numpy' 2>/dev/null; then python=$candidate && break; fi
-done
-if [ -z "$python" ]; then
-  echo "skipped: no python3 here has numpy (Debian: python3-numpy)"
-  exit 77
-fi
+. "$(dirname "$0")/python_with.sh"
+python_with numpy
 [ "$(wc -l < "$module/attnscope_run.py")" -le 150 ]
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

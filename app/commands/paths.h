@@ -15,7 +15,7 @@ std::filesystem::path shipped_run();
 // The installed page.html (files/captures/page.h); empty if it cannot be read.
 std::string page_template();
 
-// As one word of a POSIX shell.
+// Quotes the text as one word of a POSIX shell.
 std::string shell_quoted(const std::string& text);
 
 // The folder for autosaves: $XDG_STATE_HOME/attnscope/runs, else ~/.local/state/attnscope/runs. Empty under the same

@@ -266,7 +266,7 @@ void add_circuit(Html& page, ReportRun& run, ProgressLine& line) {
   page.table({"Heads", "Attend to", "Effect", "Answers flipped"}, rows);
 }
 
-// As sha256sum of coreutils prints it.
+// The hash in the form that sha256sum of coreutils prints.
 std::string sha256(const fs::path& file) {
   std::FILE* output = ::popen(("sha256sum < " + shell_quoted(file.string())).c_str(), "r");
   char text[65] = {};

@@ -118,7 +118,7 @@ struct Snapshot {
   AttentionMaps cross;    // T × S; empty in a language model; at most one map in recurrent models
 
   // Masked language model, instead of generated outputs: the S predictions of every position, whose reference is the
-  // token that stands there. Row i of `encoder` is the attention of prediction i.
+  // token at that position. Row i of `encoder` is the attention of prediction i.
   std::vector<float> replaced;  // a discriminator's logit that each source token was replaced; S, or empty
   // log p of each source token if only it is masked (pseudo-log-likelihood, 1910.14659); 0 for special tokens. Only
   // with Probe::decoding.

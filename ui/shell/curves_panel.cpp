@@ -229,18 +229,21 @@ constexpr float difference_height = 1.2F;  // relative to the lowest plots
 std::vector<MetricLines> plots_of(const Curves& curves, const Curves* other, const CurvesView& view, const Skin& skin) {
   if (other) return plots_of_both(curves, *other, view, skin);
   const auto& colors = skin.theme.series;
-  std::size_t next_color = 0;
+  std::size_t next_color = 2;  // training and validation have the first two in every plot
   std::vector<MetricLines> measured;
   std::vector<MetricLines> empty;
   for (const std::vector<std::size_t>& metrics : metrics_by_plot()) {
     if (is_absent(metrics, std::array{&curves})) continue;
     MetricLines plot{metrics.front(), {}};
+    std::size_t of_part = 0;
     for (const std::size_t place : metrics) {
       const MetricRow& row = metric_rows[place];
-      const Color32 color = colors[next_color++ % colors.size()];
+      const std::size_t color_index = metrics.size() > 1 ? of_part++ : next_color++;
+      const Color32 color = colors[color_index % colors.size()];
       plot.lines.push_back(line_of(tr(row.line.name), curves[place], color, row.line.noisy ? view.smoothing : 0));
     }
     const bool any = std::ranges::any_of(metrics, [&](std::size_t place) { return !curves[place].points().x.empty(); });
+    if (any) std::erase_if(plot.lines, [](const PlotLine& line) { return line.series->x.empty(); });
     (any ? measured : empty).push_back(std::move(plot));
   }
   return measured.empty() ? empty : measured;

@@ -54,6 +54,11 @@ void draw_x_names(const PlotFrame& frame, std::span<const std::string> names, co
   }
 }
 
+// Ticks of a narrow logarithmic axis are evenly spaced, and need as many digits as their distance.
+double log_tick_step(const std::vector<double>& ticks, double tick) {
+  return ticks.size() > 1 && ticks[1] < 1.5 * ticks[0] ? ticks[1] - ticks[0] : tick;
+}
+
 void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& skin) {
   Painter paint(skin);
   ImFont* font = skin.fonts.small;
@@ -65,7 +70,7 @@ void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& s
   for (const double tick : y_ticks) {
     const float y = frame.y_at(tick);
     paint.line({frame.low.x, y}, {frame.high.x, y}, skin.theme.grid);
-    const std::string text = tick_text(tick, frame.log ? tick : y_step);
+    const std::string text = tick_text(tick, frame.log ? log_tick_step(y_ticks, tick) : y_step);
     const float x = frame.low.x - skin.px(5) - text_size(font, text).x;
     paint.text(font, {x, y - line / 2}, skin.theme.text_dim, text);
   }
@@ -77,7 +82,7 @@ void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& s
     const float x = frame.x_at(tick);
     paint.line({x, frame.low.y}, {x, frame.high.y}, skin.theme.grid);
     if (!options.x_numbers || !options.x_names.empty()) continue;
-    const std::string text = tick_text(tick, frame.log_x ? tick : x_step);
+    const std::string text = tick_text(tick, frame.log_x ? log_tick_step(x_ticks, tick) : x_step);
     const float width = text_size(font, text).x;
     const float last = frame.high.x + skin.px(right_margin) - width;  // past this the number would be clipped
     paint.text(font, {std::min(x - width / 2, last), frame.high.y + skin.px(2)}, skin.theme.text_dim, text);

@@ -122,6 +122,7 @@ void draw_caption(const char* title, const std::string& words, std::string_view 
 }
 
 void draw_quiet_note(const char* text, ImVec2 size, const Skin& skin) {
+  if (size.x <= 0) size.x = ImGui::GetContentRegionAvail().x;
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   ImFont* font = skin.fonts.ui;
   const float wrap = std::max(1.0F, std::min(size.x, skin.px(560)));

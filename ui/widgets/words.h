@@ -32,6 +32,7 @@ void small_text(Color32 color, std::string_view text, const Skin& skin);
 void draw_caption(const char* title, const std::string& words, std::string_view help, const Skin& skin);
 
 // Draws dim text centered in `size`, in place of a picture; advances the cursor.
+// A width of 0 is all the room.
 void draw_quiet_note(const char* text, ImVec2 size, const Skin& skin);
 
 // Shows line breaks as glyphs.
