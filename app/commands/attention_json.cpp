@@ -19,7 +19,10 @@ nlohmann::json map_json(const Matrix& map) {
 
 nlohmann::json tokens_json(const std::vector<Token>& tokens) {
   nlohmann::json json = nlohmann::json::array();
-  for (const Token& token : tokens) json.push_back({{"id", token.id}, {"token", token.text}});
+  for (const Token& token : tokens) {
+    json.push_back({{"id", token.id}, {"token", token.text}});
+    if (!token.raw.empty()) json.back()["raw"] = token.raw;
+  }
   return json;
 }
 

@@ -116,7 +116,7 @@ class Writer {
 
   std::vector<Token> tokens(const std::vector<int>& ids) const {
     std::vector<Token> made;
-    for (const int id : ids) made.push_back({id, engine_.tokenizer().token(id)});
+    for (const int id : ids) made.push_back(engine_.tokenizer().as_token(id));
     return made;
   }
 

@@ -9,8 +9,9 @@ namespace attnscope {
 
 struct Token {
   int id = 0;
-  std::string text;      // as in the vocabulary; SentencePiece marks the start of a word with "▁"
+  std::string text;      // readable; the start of a word is marked with "▁", as SentencePiece does
   bool unknown = false;  // not in the vocabulary: the model cannot distinguish such tokens
+  std::string raw = {};  // a byte-level vocabulary's spelling if it differs: "Ã©" for "é"; history files omit it
   bool operator==(const Token&) const = default;
 };
 

@@ -41,14 +41,14 @@ std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenize
   return dataset;
 }
 
-// Words begin with "▁" or "Ġ", or their other tokens with "##".
+// Words begin with "▁", or their other tokens with "##".
 std::vector<bool> word_beginnings(const Tokenizer& tokenizer) {
   std::vector<bool> marked, unmarked;
   bool marks_rest = false;
   for (int id = 0; id < tokenizer.vocab_size(); ++id) {
     const std::string token = tokenizer.token(id);
     marks_rest |= token.starts_with("##") && token != "##";
-    marked.push_back(token.starts_with(word_mark) || token.starts_with("Ġ"));
+    marked.push_back(token.starts_with(word_mark));
     unmarked.push_back(!token.starts_with("##"));
   }
   return marks_rest ? unmarked : marked;

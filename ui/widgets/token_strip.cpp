@@ -90,6 +90,7 @@ void token_tooltip(const Token& token, std::size_t index, const TokenStripOption
   ImGui::BeginTooltip();
   mono_text(token.text, skin);
   ImGui::TextDisabled(tr("position %d, token id %d"), static_cast<int>(index), token.id);
+  if (!token.raw.empty()) ImGui::TextDisabled(tr("in the vocabulary: %s"), token.raw.c_str());
   if (index < options.weights.size()) {
     const std::string weight = fmt::format("{} {:.4f}", options.weight_name, options.weights[index]);
     ImGui::TextUnformatted(weight.c_str());

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unicode/regex.h>
+#include <unicode/uchar.h>
 
 #include <algorithm>
 #include <array>
@@ -215,7 +216,7 @@ class Gpt2Pieces final : public PieceScheme {
     return special_.encode(text, [&](std::string_view part, std::vector<Token>& tokens) {
       const std::string normal = composes_ ? nfc(part) : std::string(part);
       for (const std::string_view word : split_words(normal))
-        for (std::string& piece : merged(word)) tokens.push_back({ids_.at(piece), piece});
+        for (const std::string& piece : merged(word)) tokens.push_back(token_of(ids_.at(piece)));
     });
   }
 
@@ -230,7 +231,8 @@ class Gpt2Pieces final : public PieceScheme {
   }
 
   int vocab_size() const override { return static_cast<int>(names_.size()); }
-  std::string piece(int id) const override { return names_[static_cast<std::size_t>(id)]; }
+  std::string piece(int id) const override { return token_of(id).text; }
+  std::string raw_piece(int id) const override { return token_of(id).raw; }
   int unknown_id() const override { return -1; }  // every byte has a piece
   int mask_id() const override { return special_.mask; }
   int num_separators() const override { return 2; }  // RoBERTa: </s></s>
@@ -344,6 +346,22 @@ class Gpt2Pieces final : public PieceScheme {
       pieces = std::move(joined);
     }
     return pieces;
+  }
+
+  // "Ã©" becomes "é" and "Ġ" "▁"; a part of a character, or a control character, becomes "<0xC3>", as in Llama's.
+  Token token_of(int id) const {
+    const std::string& raw = names_[static_cast<std::size_t>(id)];
+    std::string bytes, text;
+    add_bytes(raw, bytes);
+    if (bytes.empty() || silent_.contains(id) || spoken_.contains(id)) return {id, raw};
+    for_each_letter(bytes, [&](UChar32 c, std::string_view letter) {
+      if (c >= 0 && !u_iscntrl(c)) {
+        text += c == ' ' ? word_mark : letter;
+      } else {
+        for (const char byte : letter) text += fmt::format("<0x{:02X}>", static_cast<unsigned char>(byte));
+      }
+    });
+    return {id, text, false, text == raw ? "" : raw};
   }
 
   // Appends nothing for an unused piece.

@@ -29,8 +29,11 @@ class PieceScheme {
 
   virtual int vocab_size() const = 0;
 
-  // The piece as in its files; the id must be in the vocabulary.
+  // The piece, readable; the id must be in the vocabulary.
   virtual std::string piece(int id) const = 0;
+
+  // The piece as in its files if piece() is different, else empty.
+  virtual std::string raw_piece(int) const { return {}; }
 
   // The ids of the unknown piece, and of those that end and start a text; −1: none.
   virtual int unknown_id() const = 0;

@@ -215,6 +215,10 @@ std::string Tokenizer::token(int id) const {
   return scheme_->piece(id);
 }
 
+Token Tokenizer::as_token(int id) const {
+  return {id, token(id), id == special_.unknown, scheme_->raw_piece(id)};
+}
+
 void Tokenizer::check_id(int id) const {
   if (id < 0 || id >= vocab_size()) {
     throw TokenizerError(fmt::format("no token has the id {}; the vocabulary has 0…{}", id, vocab_size() - 1));

@@ -86,8 +86,11 @@ class Tokenizer {
 
   int vocab_size() const;
 
-  // The piece in SentencePiece's spelling; throws TokenizerError for an id outside 0…vocab_size − 1.
+  // The piece, readable (Token::text); throws TokenizerError for an id outside 0…vocab_size − 1.
   std::string token(int id) const;
+
+  // The same with its id, Token::unknown and Token::raw.
+  Token as_token(int id) const;
 
   const SpecialTokens& special() const { return special_; }
 

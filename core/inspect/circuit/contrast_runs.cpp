@@ -21,7 +21,7 @@ constexpr std::int64_t nothing_row = 2, mean_row = 3;  // rows of the recorded v
 std::vector<Token> read_text(const Tokenizer& tokenizer, const ModelConfig& model, const std::string& text) {
   std::vector<Token> tokens;
   if (model.is_language_model()) {
-    for (const int id : prompt_ids(tokenizer, text)) tokens.push_back({id, tokenizer.token(id)});
+    for (const int id : prompt_ids(tokenizer, text)) tokens.push_back(tokenizer.as_token(id));
   } else {
     bool truncated = false;
     tokens = source_tokens(tokenizer, text, std::numeric_limits<std::int32_t>::max(), truncated);
@@ -166,9 +166,9 @@ void ContrastRuns::write_both(const ContrastQuestion& question) {
   facts_.corrupted.output = tokenizer_.decode(corrupted);
   const AskedAt step = question.between.empty() ? parting_step(clean, corrupted, config().special().end)
                                                 : step_between(tokenizer_, question.between, clean, corrupted);
-  facts_.a = Token{step.a, tokenizer_.token(step.a)};
-  facts_.b = Token{step.b, tokenizer_.token(step.b)};
-  for (const int id : step.prefix) facts_.prefix.push_back({id, tokenizer_.token(id)});
+  facts_.a = tokenizer_.as_token(step.a);
+  facts_.b = tokenizer_.as_token(step.b);
+  for (const int id : step.prefix) facts_.prefix.push_back(tokenizer_.as_token(id));
 }
 
 void ContrastRuns::fill_both(const ContrastQuestion& question) {
@@ -185,8 +185,8 @@ void ContrastRuns::fill_both(const ContrastQuestion& question) {
   }
   if (answers[0] == answers[1])
     throw NoDifference(mark("No circuit found: the model gives the same output for both sentences."));
-  facts_.a = Token{answers[0], tokenizer_.token(answers[0])};
-  facts_.b = Token{answers[1], tokenizer_.token(answers[1])};
+  facts_.a = tokenizer_.as_token(answers[0]);
+  facts_.b = tokenizer_.as_token(answers[1]);
 }
 
 void ContrastRuns::run_to_step() {

@@ -31,12 +31,11 @@ std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view t
 
 std::vector<Token> source_tokens(const Tokenizer& tokenizer, std::string_view text, std::int64_t room,
                                  bool& truncated) {
-  const auto special = [&](int id) { return Token{id, tokenizer.token(id), id == tokenizer.special().unknown}; };
   const int opening = tokenizer.opening();
   std::vector<Token> tokens =
       bounded_tokens(tokenizer, text, Side::source, room - (opening >= 0 ? 2 : 1), Keep::beginning, truncated);
-  if (opening >= 0) tokens.insert(tokens.begin(), special(opening));
-  tokens.push_back(special(tokenizer.special().end));
+  if (opening >= 0) tokens.insert(tokens.begin(), tokenizer.as_token(opening));
+  tokens.push_back(tokenizer.as_token(tokenizer.special().end));
   return tokens;
 }
 

@@ -26,7 +26,7 @@ NextProbabilities cut(std::span<const float> logits, const SamplingOptions& samp
 
 Token token_of(int id, const Tokenizer& tokenizer, const ModelConfig& model) {
   const bool ends_line = !model.writing_ends() && id == model.special().end;
-  return {id, ends_line ? line_end : tokenizer.token(id), id == model.special().unknown};
+  return ends_line ? Token{id, line_end} : tokenizer.as_token(id);
 }
 
 Choice::Choice(const torch::Tensor& logits, const Tokenizer& tokenizer, const ModelConfig& model)

@@ -172,6 +172,7 @@ void candidate_tooltip(const DecodingStep& step, int index, const SamplingOption
   const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
   ImGui::BeginTooltip();
   mono_text(trf("{}  id {}", candidate.token.text, candidate.token.id), skin);
+  if (!candidate.token.raw.empty()) ImGui::TextDisabled(tr("in the vocabulary: %s"), candidate.token.raw.c_str());
   ImGui::TextUnformatted(trf("logit {:.4f}\nsoftmax: exp({:.4f}) ÷ Σ exp(logit) = {:.6f}, ln p = {:.4f}\n{}\n{}",
                              candidate.logit, candidate.logit, candidate.probability,
                              std::log(static_cast<double>(candidate.probability)),
