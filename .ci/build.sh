@@ -4,12 +4,12 @@
 build_packages=(
   cmake ninja-build g++ pkgconf gettext
   libsentencepiece-dev libicu-dev libdnnl-dev libcli11-dev nlohmann-json3-dev libfmt-dev libasio-dev
-  libimgui-dev libstb-dev libmd4c-dev libglfw3-dev libfreetype-dev libfribidi-dev libfontconfig-dev libsystemd-dev libegl-dev libgl-dev libopengl-dev
+  libimgui-dev libstb-dev libmd4c-dev libglfw3-dev libfreetype-dev libfribidi-dev libharfbuzz-dev libfontconfig-dev libsystemd-dev libegl-dev libgl-dev libopengl-dev
   libegl1 libgl1-mesa-dri fonts-dejavu-core fonts-inter fonts-jetbrains-mono fonts-droid-fallback
 )
 # Debian's LibTorch calls the installed BLAS; the reference BLAS is about 30 times slower than OpenBLAS.
 debian_torch_packages=(libtorch-dev libgloo-dev libopenblas0-openmp)
-test_packages=(libgtest-dev libgmock-dev xvfb xdotool strace librsvg2-bin python3-numpy)
+test_packages=(libgtest-dev libgmock-dev xvfb xdotool strace librsvg2-bin python3-numpy fonts-lohit-deva)
 
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "attnscope: $*"; exit 1; }

@@ -3,9 +3,11 @@
 #include <imgui.h>
 
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "base/fonts.h"
+#include "base/shaping.h"
 #include "window/font_files.h"
 
 namespace attnscope {
@@ -53,6 +55,84 @@ TEST_F(FontAtlas, AGlyphThatIsTooLargeIsLeftOut) {
   EXPECT_TRUE(has_glyph(fonts.large, 0x0627));
   for (const std::vector<ImWchar>& ranges : fonts.script_ranges) EXPECT_EQ(ranges.size() % 2, 1U);
 }
+
+// ---- shaping
+
+#if IMGUI_VERSION_NUM < 19200  // later versions load glyphs by themselves, by code point only
+class ShapedText : public testing::Test {
+ protected:
+  void SetUp() override {
+    files = find_pinned_fonts();
+    files.scripts = find_script_fonts({U'क', U'ष', U'ि', U'्'});
+    if (files.ui.empty() || files.scripts.empty()) GTEST_SKIP() << "DejaVu or a Devanagari font is not installed";
+    add_fonts(atlas, files, 1);
+    for (const char* text : {"कि", "क्ष", "हिन्दी"}) EXPECT_EQ(shaper().shaped(text), text) << "no glyphs yet";
+    EXPECT_TRUE(shaper().has_new());
+    fonts = add_fonts(atlas, files, 1);
+    EXPECT_FALSE(shaper().has_new());
+  }
+
+  // As the glyphs stand from left to right: what each stands for.
+  static std::vector<std::string> glyphs(const char* text) {
+    std::vector<std::string> found;
+    const std::string shaped = shaper().shaped(text);
+    for (std::size_t at = 0; at < shaped.size(); at += 3) {
+      const ShapedGlyph* glyph = shaper().find(private_use(shaped.substr(at, 3)));
+      found.push_back(glyph ? glyph->text : "none");
+    }
+    return found;
+  }
+
+  static char32_t private_use(const std::string& sign) {
+    return static_cast<char32_t>((sign[0] & 0x0F) << 12 | (sign[1] & 0x3F) << 6 | (sign[2] & 0x3F));
+  }
+
+  float width(const char* text) const { return text_size(fonts.large, text).x; }
+
+  FontFiles files;
+  ImFontAtlas atlas;
+  Fonts fonts;
+};
+
+// The vowel is written before its consonant; a conjunct is one glyph.
+TEST_F(ShapedText, OfDevanagariHasItsVowelsAndConjunctsInPlace) {
+  EXPECT_EQ(glyphs("कि"), (std::vector<std::string>{"कि", ""}));
+  // ि, which reaches over what follows, then क
+  ASSERT_GE(shaper().glyphs().size(), 2U);
+  EXPECT_LT(shaper().glyphs()[0].advance, shaper().glyphs()[1].advance);
+  EXPECT_EQ(glyphs("क्ष"), std::vector<std::string>{"क्ष"});
+  EXPECT_EQ(shaper().shaped("a क्ष b").size(), 2U + 3U + 2U) << "other letters stay";
+  EXPECT_LT(width("क्ष"), width("क") + width("ष"));
+}
+
+TEST_F(ShapedText, IsDrawnIntoTheAtlas) {
+  unsigned char* pixels = nullptr;
+  int columns = 0, rows = 0;
+  atlas.GetTexDataAsAlpha8(&pixels, &columns, &rows);
+  for (const ImFont* font : {fonts.ui, fonts.large, fonts.mono_small}) {
+    const ImFontGlyph* glyph = font->FindGlyphNoFallback(first_shaped);
+    ASSERT_TRUE(glyph);
+    int ink = 0;
+    for (int y = static_cast<int>(glyph->V0 * rows); y < static_cast<int>(glyph->V1 * rows); ++y)
+      for (int x = static_cast<int>(glyph->U0 * columns); x < static_cast<int>(glyph->U1 * columns); ++x)
+        ink += pixels[y * columns + x] > 128;
+    EXPECT_GT(ink, 4);
+    EXPECT_GE(glyph->Y0, -font_size(font) / 2);
+    EXPECT_LE(glyph->Y1, font_size(font) * 1.5F) << "on the line";
+  }
+}
+
+TEST_F(ShapedText, SurvivesBrokenTextAndOtherFonts) {
+  for (const char* text : {"\xE0\xA4", "क\xE0", "\xE0\xA4\xFF\xE0", "", "्", "\u200D", "ิ"}) {
+    shaper().shaped(text);
+    text_size(fonts.ui, text);
+  }
+  files.scripts = {};
+  add_fonts(atlas, files, 1);
+  EXPECT_EQ(shaper().shaped("कि"), "कि");
+  EXPECT_FALSE(shaper().has_new());
+}
+#endif
 
 }  // namespace
 }  // namespace attnscope

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/input.h"
+#include "base/shaping.h"
 #include "shell/export.h"
 #include "shell/panels.h"
 #include "files/storage/png.h"
@@ -162,14 +163,14 @@ void Renderer::inspect_as_requested(AppState& scope, float content_scale, ThemeN
 bool Renderer::find_glyphs(AppState& scope) {
   if (font_files_.ui.empty()) return false;  // Dear ImGui's own font is not a file to merge with
   const std::set<char32_t> wanted = signs_.new_in(scope, ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
-  if (wanted.empty()) return false;
+  if (wanted.empty()) return shaper().has_new();
   std::set<char32_t> missing;
   std::vector<ScriptFont> found = find_script_fonts(wanted, &missing);
   for (const char32_t sign : missing)
     if (const char* package = font_package(sign); named_packages_.insert(package).second)
       notify(scope, Severity::warning, missing_font_text(sign, package));
   for (ScriptFont& script : found) font_files_.scripts.push_back(std::move(script));
-  return !found.empty();
+  return !found.empty() || shaper().has_new();
 }
 
 #if IMGUI_VERSION_NUM < 19200

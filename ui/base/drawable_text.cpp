@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/shaping.h"
+
 namespace attnscope {
 namespace {
 
@@ -41,6 +43,10 @@ bool is_bidirectional(std::string_view text) {
   return false;
 }
 
+bool changes_when_drawn(std::string_view text) {
+  return is_bidirectional(text) || needs_shaping(text);
+}
+
 std::string visual_order(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -69,11 +75,12 @@ std::string visual_order(std::string_view text) {
 }
 
 DrawableText::DrawableText(std::string_view text) : text_(text) {
-  std::string ordered;
-  if (is_bidirectional(text)) {
-    ordered = visual_order(text);
-    text = ordered;
-    replaced_ = ordered;
+  std::string drawn;
+  if (changes_when_drawn(text)) {
+    drawn = is_bidirectional(text) ? visual_order(text) : std::string(text);
+    drawn = shaper().shaped(drawn);
+    text = drawn;
+    replaced_ = drawn;
     text_ = replaced_;
   }
   if (sizeof(ImWchar) > 2 || std::ranges::none_of(text, is_long)) return;

@@ -8,9 +8,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 
 #include "base/drawable_text.h"
+#include "base/shaping.h"
 
 namespace attnscope {
 namespace {
@@ -64,6 +66,18 @@ class Face {
   }
   Face(const Face&) = delete;
   Face& operator=(const Face&) = delete;
+
+  // Rounded as Dear ImGui does it.
+  float ascent() const { return face_ ? static_cast<float>((face_->size->metrics.ascender + 63) / 64) : 0; }
+  float in_pixels(int units) const {
+    return face_ ? static_cast<float>(FT_MulFix(units, face_->size->metrics.x_scale)) / 64 : 0;
+  }
+
+  // Null if the glyph cannot be drawn; valid until the next call.
+  const FT_GlyphSlotRec_* drawn(unsigned glyph) const {
+    if (!face_ || FT_Load_Glyph(face_, glyph, FT_LOAD_RENDER | FT_LOAD_NO_BITMAP) != 0) return nullptr;
+    return face_->glyph->bitmap.pixel_mode == FT_PIXEL_MODE_GRAY ? face_->glyph : nullptr;
+  }
 
   bool fits(ImWchar sign) const {
     const FT_UInt glyph = face_ ? FT_Get_Char_Index(face_, sign) : 0;
@@ -124,6 +138,66 @@ ImFont* add_font(ImFontAtlas& atlas, const std::string& bytes, const std::string
   return font;
 }
 
+#if IMGUI_VERSION_NUM < 19200
+// The glyphs of shaped text, which Dear ImGui cannot load, because no code point has them. They are reserved before
+// the atlas is built and drawn into it afterwards.
+class ShapedGlyphs {
+ public:
+  ShapedGlyphs(ImFontAtlas& atlas, const FontFiles& files) : atlas_(atlas), files_(files) {
+    shaper().use(files.scripts);
+  }
+
+  void reserve(ImFont* font, const std::string& main_font, float size) {
+    if (main_font.empty() || shaper().glyphs().empty()) return;
+    const float ascent = Face(main_font, size).ascent();
+    std::vector<std::unique_ptr<Face>> faces;
+    for (const ScriptFont& script : files_.scripts) faces.push_back(std::make_unique<Face>(script.bytes, size));
+    ImWchar sign = first_shaped;
+    for (const ShapedGlyph& glyph : shaper().glyphs()) reserve(font, sign++, glyph, *faces[glyph.font], ascent);
+  }
+
+  void draw() {
+    unsigned char* pixels = nullptr;
+    int width = 0, height = 0;
+    if (!pictures_.empty()) atlas_.GetTexDataAsAlpha8(&pixels, &width, &height);
+    for (const Picture& picture : pictures_) {
+      const ImFontAtlasCustomRect& place = *atlas_.GetCustomRectByIndex(picture.place);
+      if (!place.IsPacked()) continue;
+      for (int row = 0; row < place.Height; ++row)
+        std::copy_n(picture.pixels.begin() + row * place.Width, place.Width,
+                    pixels + (place.Y + row) * width + place.X);
+    }
+    shaper().set_loaded();
+  }
+
+ private:
+  struct Picture {
+    int place;
+    std::vector<unsigned char> pixels;
+  };
+
+  void reserve(ImFont* font, ImWchar sign, const ShapedGlyph& glyph, const Face& face, float ascent) {
+    const FT_GlyphSlotRec_* drawn = face.drawn(glyph.glyph);
+    if (!drawn || static_cast<std::int64_t>(drawn->bitmap.width) * drawn->bitmap.rows > largest_glyph) return;
+    const int width = std::max(1, static_cast<int>(drawn->bitmap.width));  // a space has no pixels
+    const int height = std::max(1, static_cast<int>(drawn->bitmap.rows));
+    Picture picture{0, std::vector<unsigned char>(static_cast<std::size_t>(width) * static_cast<std::size_t>(height))};
+    for (unsigned row = 0; row < drawn->bitmap.rows; ++row)
+      std::copy_n(drawn->bitmap.buffer + static_cast<std::ptrdiff_t>(row) * drawn->bitmap.pitch, drawn->bitmap.width,
+                  picture.pixels.begin() + static_cast<std::ptrdiff_t>(row) * width);
+    const ImVec2 offset{std::round(static_cast<float>(drawn->bitmap_left) + face.in_pixels(glyph.x)),
+                        std::round(ascent - static_cast<float>(drawn->bitmap_top) - face.in_pixels(glyph.y))};
+    picture.place =
+        atlas_.AddCustomRectFontGlyph(font, sign, width, height, std::round(face.in_pixels(glyph.advance)), offset);
+    pictures_.push_back(std::move(picture));
+  }
+
+  ImFontAtlas& atlas_;
+  const FontFiles& files_;
+  std::vector<Picture> pictures_;
+};
+#endif
+
 struct FaceFacts {
   float em = 1;
   std::string family;
@@ -167,11 +241,18 @@ Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale, bool pr
   std::int64_t em_squares = 0;  // of a glyph in every font
   for (const float size : {15.0F, 15.0F, 26.0F, small, 14.0F, small})
     em_squares += static_cast<std::int64_t>(pixels(size, scale) * pixels(size, scale));
-  std::int64_t room = largest_atlas / em_squares - own_glyphs;
+#if IMGUI_VERSION_NUM < 19200
+  ShapedGlyphs shaped(atlas, files);
+#endif
+  std::int64_t room = largest_atlas / em_squares - own_glyphs - std::ssize(shaper().glyphs());
   for (const ScriptFont& script : files.scripts)
     fonts.script_ranges.push_back(fitting_ranges(script, pixels(26, scale), room));
   const auto add = [&](const std::string& file, const std::string& fallback, float size) {
-    return add_font(atlas, file, fallback, files.scripts, fonts.script_ranges, pixels(size, scale));
+    ImFont* font = add_font(atlas, file, fallback, files.scripts, fonts.script_ranges, pixels(size, scale));
+#if IMGUI_VERSION_NUM < 19200
+    shaped.reserve(font, file, pixels(size, scale));
+#endif
+    return font;
   };
   const std::string& bold = files.ui_bold.empty() ? files.ui : files.ui_bold;
   fonts.ui = add(files.ui, files.ui_fallback, 15);  // the first is the default
@@ -182,6 +263,7 @@ Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale, bool pr
   fonts.mono_small = add(files.mono, files.mono_fallback, small);
 #if IMGUI_VERSION_NUM < 19200
   if (!atlas.Build()) throw std::runtime_error("FreeType cannot read one of the font files");
+  shaped.draw();
 #endif
   const FaceFacts ui = face_facts(files.ui);
   const FaceFacts mono = face_facts(files.mono);

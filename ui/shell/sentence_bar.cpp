@@ -77,14 +77,14 @@ void draw_pin(AppState& scope, const Skin& skin) {
 }
 
 // Draws a sentence over the last item, whose text Dear ImGui draws in the order of its characters, while it is not
-// edited: one in a script from right to left; and, on a projector, the end of one too long for its field, because the
+// edited: one in a script from right to left or whose letters change with their neighbors; and, on a projector, the end of one too long for its field, because the
 // distinguishing words are there.
 void draw_sentence_over(const std::string& sentence, const Skin& skin) {
   const ImGuiStyle& style = ImGui::GetStyle();
   const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
   const float room = high.x - low.x - 2 * style.FramePadding.x;
   const bool ended = skin.presentation && text_size(ImGui::GetFont(), sentence).x > room;
-  if (ImGui::IsItemActive() || !(ended || is_bidirectional(sentence))) return;
+  if (ImGui::IsItemActive() || !(ended || changes_when_drawn(sentence))) return;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImVec2 text{low.x + style.FramePadding.x, low.y + style.FramePadding.y};
   list.AddRectFilled(low, high, skin.theme.raised, style.FrameRounding);

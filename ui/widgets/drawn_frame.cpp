@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/shaping.h"
 #include "widgets/painter.h"
 
 namespace attnscope {
@@ -56,6 +57,11 @@ std::string utf8(unsigned code_point) {
     text += static_cast<char>(0x80U | (code_point >> 6 & 0x3FU));
   }
   return text += static_cast<char>(0x80U | (code_point & 0x3FU));
+}
+
+std::string text_of(unsigned code_point) {
+  const ShapedGlyph* shaped = shaper().find(code_point);
+  return shaped ? shaped->text : utf8(code_point);
 }
 
 // Consecutive letters on one line.
@@ -160,7 +166,7 @@ class FrameReader {
       end_run();
       run_ = {letter.font, low.col, {x, y}, x, "", clip_};
     }
-    run_.text += spaces.value_or("") + utf8(glyph.Codepoint);
+    run_.text += spaces.value_or("") + text_of(glyph.Codepoint);
     run_.pen = x + glyph.AdvanceX;
     if (!cut) return;
     if (high.uv.x < glyph.U1) run_.clip.high.x = std::min(run_.clip.high.x, high.pos.x);

@@ -60,7 +60,7 @@ void beside_item() {
 }  // namespace
 
 void plain_text(std::string_view text) {
-  if (is_bidirectional(text) && ImGui::GetCurrentWindow()->DC.TextWrapPos >= 0) {  // lines are broken first
+  if (changes_when_drawn(text) && ImGui::GetCurrentWindow()->DC.TextWrapPos >= 0) {  // lines are broken first
     const std::string lines = broken_into_lines(text);
     const DrawableText drawable(lines);
     ImGui::PushTextWrapPos(-1);
