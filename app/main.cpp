@@ -345,6 +345,9 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
                   "Divide scores by \u221Ad_k (true) or not (false), however the model was trained");
   add_list(sub, "--replace", "source.POSITION=TEXT|target.POSITION=TEXT", o.interventions.replaced,
            "Replace the token at a position, counted from 0");
+  add_list(sub, "--steer", "LAYER:FACTOR:TEXT[:TEXT]", o.interventions.steered,
+           "Add a direction to the residual stream after a layer, from 1, of the stack that reads the text: FACTOR times "
+           "the state of the first text minus that of the second (2308.10248)");
 }
 
 // File names of interactive pages.
@@ -452,6 +455,28 @@ void add_tensors(CLI::App& app, Run& run, TensorsOptions& o) {
   add_run(sub, o.run);
   add_option(sub, "--text", "TEXT", o.text, "Sentence whose activations are measured; empty: none");
   sub->add_flag("--json", o.json, "Print one JSON object on stdout, with every recorded step and histogram");
+}
+
+void add_neurons(CLI::App& app, Run& run, NeuronsOptions& o) {
+  CLI::App* sub = add_command(
+      app, run, o, compute<NeuronsOptions>, "neurons",
+      "Hidden units of a feed-forward sublayer: what activates each, which tokens it promotes, the loss without it");
+  add_run(sub, o.run);
+  sub->add_flag("--encoder", o.encoder, "A layer of the encoder, if the model also has a decoder");
+  add_option(sub, "--layer", "N", o.layer, "Layer, from 1")->check(CLI::Range(1, 1000));
+  add_option(sub, "--neuron", "N", o.neuron, "The neuron described in detail, from 0")->check(CLI::Range(0, 1 << 20));
+  sub->add_flag("--over-training", o.over_training, "Also measure it at every step whose weights were saved");
+  CLI::Option* dictionary = sub->add_flag("--dictionary", o.dictionary,
+                                          "Features of a sparse autoencoder of the layer's output instead of neurons");
+  const auto of_dictionary = [&](const char* name, const char* value, auto& variable, const char* help) {
+    return add_option(sub, name, value, variable, help)->needs(dictionary);
+  };
+  of_dictionary("--width", "N", o.width, "Features, as a multiple of d_model")->check(CLI::Range(1, 16));
+  of_dictionary("--active", "N", o.active, "Features per token (TopK); 0: all, with the L1 penalty")
+      ->check(CLI::Range(0, 4096));
+  of_dictionary("--l1", "X", o.l1, "L1 penalty with --active 0")->check(CLI::Range(0.0, 10.0));
+  of_dictionary("--steps", "N", o.dictionary_steps, "Steps of its training")->check(CLI::Range(1, 10'000));
+  sub->add_flag("--json", o.json, "Print one JSON object on stdout, with all neurons of the layer");
 }
 
 void add_length(CLI::App& app, Run& run, LengthOptions& o) {
@@ -698,6 +723,7 @@ struct AllOptions {
   ExplainOptions explain;
   HeadsOptions heads;
   TensorsOptions tensors;
+  NeuronsOptions neurons;
   EmbeddingsOptions embeddings;
   CostOptions cost;
   LengthOptions length;
@@ -728,6 +754,7 @@ void add_commands(CLI::App& app, Run& run, AllOptions& o) {
   add_explain(app, run, o.explain);
   add_heads(app, run, o.heads);
   add_tensors(app, run, o.tensors);
+  add_neurons(app, run, o.neurons);
   add_embeddings(app, run, o.embeddings);
   add_cost(app, run, o.cost);
   add_length(app, run, o.length);

@@ -65,6 +65,7 @@ TEST_F(BroughtFiles, ActivationsThatOverflowAreNamedByEveryCommand) {
       {"explain", [&] { explain(with(ExplainOptions())); }},
       {"length", [&] { length(with(LengthOptions())); }},
       {"embeddings", [&] { embeddings(with(EmbeddingsOptions())); }},
+      {"neurons", [&] { neurons(with(NeuronsOptions())); }},
       {"tensors", [&] { tensors(with(TensorsOptions())); }},
   };
   testing::internal::CaptureStdout();

@@ -113,8 +113,8 @@ TEST_F(ShapedText, IsDrawnIntoTheAtlas) {
     const ImFontGlyph* glyph = font->FindGlyphNoFallback(first_shaped);
     ASSERT_TRUE(glyph);
     int ink = 0;
-    for (int y = static_cast<int>(glyph->V0 * rows); y < static_cast<int>(glyph->V1 * rows); ++y)
-      for (int x = static_cast<int>(glyph->U0 * columns); x < static_cast<int>(glyph->U1 * columns); ++x)
+    for (int y = static_cast<int>(glyph->V0 * static_cast<float>(rows)); y < static_cast<int>(glyph->V1 * rows); ++y)
+      for (int x = static_cast<int>(glyph->U0 * static_cast<float>(columns)); x < static_cast<int>(glyph->U1 * columns); ++x)
         ink += pixels[y * columns + x] > 128;
     EXPECT_GT(ink, 4);
     EXPECT_GE(glyph->Y0, -font_size(font) / 2);

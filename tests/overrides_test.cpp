@@ -51,6 +51,8 @@ class OverridesTest : public testing::Test {
         return;
       case OverrideKind::hidden_keys:
         return interventions.hidden.push_back({head, {{1, 2}}});
+      case OverrideKind::steered:
+        return interventions.steered.push_back({.place = {false, 1}, .plus = "king", .minus = "man", .factor = 4});
       case OverrideKind::other_scale:
         interventions.other_scale = true;
         return;
@@ -72,7 +74,7 @@ class OverridesTest : public testing::Test {
 
   // The fonts of tests have "?" in the place of signs beyond Latin.
   static std::string drawn(std::string text) {
-    for (const std::string sign : {"→", "“", "”", "√"})
+    for (const std::string sign : {"→", "“", "”", "√", "−"})
       for (std::size_t at; (at = text.find(sign)) != std::string::npos;) text.replace(at, sign.size(), "?");
     return text;
   }
@@ -97,6 +99,7 @@ constexpr std::array kinds = {
     std::pair{OverrideKind::forced_attention, "encoder L2 H3: src2 → src1"},
     std::pair{OverrideKind::replaced_token, "src2 replaced by “dog”"},
     std::pair{OverrideKind::hidden_keys, "encoder L2 H3 masked"},
+    std::pair{OverrideKind::steered, "encoder L2: +4 × (“king” − “man”)"},
     std::pair{OverrideKind::other_scale, "scores not divided by √d_k"},
     std::pair{OverrideKind::no_residuals, "no residual connections"},
     std::pair{OverrideKind::no_positions, "without positions"},

@@ -280,6 +280,9 @@ TEST_F(OutputSchema, OfMeasurements) {
   holds("heads", heads, HeadsOptions{.run = run, .json = true});
   holds("heads", heads, HeadsOptions{.run = run, .recorded = true, .json = true});
   holds("tensors", tensors, TensorsOptions{.run = run, .text = "a b", .json = true});
+  holds("neurons", neurons, NeuronsOptions{.run = run, .over_training = true, .json = true});
+  holds("neurons", neurons,
+        NeuronsOptions{.run = run, .encoder = true, .json = true, .dictionary = true, .dictionary_steps = 5});
   holds("length", length, LengthOptions{.run = run, .pairs = 1, .json = true});
   holds("cost", cost, CostOptions{.set = {"model.d_model=8"}, .longest = 32, .seconds = 1, .json = true});
   holds("bench", bench, BenchOptions{.json = true, .run = run});

@@ -255,6 +255,19 @@ struct TensorsOptions {
 };
 int tensors(const TensorsOptions& options);  // on stdout
 
+struct NeuronsOptions {
+  std::string run = {};
+  bool encoder = false;    // of a model with both stacks
+  std::int64_t layer = 1;  // from 1
+  std::int64_t neuron = 0;
+  bool over_training = false;
+  bool json = false;
+  bool dictionary = false;  // its features instead of neurons; the rest as in DictionaryOptions
+  std::int64_t width = 4, active = 16, dictionary_steps = 1500;
+  double l1 = 0.05;
+};
+int neurons(const NeuronsOptions& options);  // on stdout
+
 struct LengthOptions {
   std::string run = {};
   std::int64_t pairs = 40;  // per length

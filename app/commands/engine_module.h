@@ -17,7 +17,7 @@ namespace attnscope {
 using ComputeOptions =
     std::variant<TrainOptions, CompareOptions, TranslateOptions, FillOptions, EvaluateOptions, AttendOptions,
                  PageOptions, ReportOptions, ExplainOptions, EmbeddingsOptions, BenchOptions, CostOptions, HeadsOptions,
-                 TensorsOptions, LengthOptions, ExportOptions, SweepOptions>;
+                 TensorsOptions, NeuronsOptions, LengthOptions, ExportOptions, SweepOptions>;
 
 struct ProcessorFacts {
   bool cuda_available = false;

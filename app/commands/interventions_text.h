@@ -20,6 +20,7 @@ struct InterventionsText {
   std::vector<std::string> forced;      // "encoder.2.3:10->1"
   std::vector<std::string> replaced;    // "source.4=wide"
   std::vector<std::string> hidden;      // "encoder.2.3:10->1"
+  std::vector<std::string> steered = {};  // "2:4:king:man"
   std::optional<bool> divided = {};     // scale scores by 1/√d_k; absent: as in training
 };
 

@@ -172,13 +172,19 @@ Json senses(const SenseResult& inspection, bool print) {
     groups.push_back({{"name", inspection.groups[i]}, {"sentences", counts[i]}});
   Json layers = Json::array();
   for (const SenseLayer& layer : inspection.layers)
-    layers.push_back({{"name", layer.name}, {"separation", layer.separation}, {"shares_of_variance", layer.shares}});
+    layers.push_back({{"name", layer.name},
+                      {"separation", layer.separation},
+                      {"probe", layer.probe},
+                      {"probe_control", layer.control},
+                      {"shares_of_variance", layer.shares}});
   if (print) {
     fmt::print("{} in {} sentences, grouped by {}{}\n", inspection.token, inspection.occurrences.size(),
                inspection.grouped_by, inspection.lowered ? "; lowercased in all of them" : "");
     for (std::size_t i = 0; i < counts.size(); ++i) fmt::print("  {:>4}  {}\n", counts[i], inspection.groups[i]);
-    fmt::print("separation (mean silhouette, −1 to 1):\n");
-    for (const SenseLayer& layer : inspection.layers) fmt::print("  {:>6.3f}  {}\n", layer.separation, layer.name);
+    fmt::print("separation (mean silhouette, −1 to 1); linear probe on held-out sentences, and with shuffled groups:\n");
+    for (const SenseLayer& layer : inspection.layers)
+      fmt::print("  {:>6.3f}  {:>5.1f} % {:>5.1f} %  {}\n", layer.separation, 100 * layer.probe, 100 * layer.control,
+                 layer.name);
   }
   return {{"word", inspection.word},     {"token", inspection.token}, {"lowered", inspection.lowered},
           {"by", inspection.grouped_by}, {"groups", groups},          {"layers", layers}};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <system_error>
 
 namespace attnscope {
@@ -34,6 +35,7 @@ std::string_view taken(std::string_view& rest, std::string_view mark, std::strin
 constexpr std::string_view head_form = "PART.LAYER.HEAD, such as encoder.2.3";
 constexpr std::string_view layer_form = "encoder.LAYER or decoder.LAYER, such as encoder.1";
 constexpr std::string_view forced_form = "PART.LAYER.HEAD:QUERY->KEY, such as encoder.2.3:10->1";
+constexpr std::string_view steered_form = "LAYER:FACTOR:TEXT or LAYER:FACTOR:TEXT:TEXT, such as 2:4:king:man";
 constexpr std::string_view replaced_form = "source.POSITION=TEXT or target.POSITION=TEXT, such as source.4=wide";
 
 HeadPlace head_from(std::string_view text, std::string_view all, std::string_view form, const ModelConfig& model) {
@@ -69,6 +71,21 @@ ReplacedToken replaced_from(std::string_view text) {
   const int position = number_from(taken(rest, "=", text, replaced_form), 0, text, replaced_form);
   if (rest.empty()) refuse(text, replaced_form);
   return {.target = side == "target", .position = position, .text = std::string(rest)};
+}
+
+Steering steering_from(std::string_view text, const ModelConfig& model) {
+  std::string_view rest = text;
+  const bool decoder = model.is_language_model();
+  Steering steering{.place = {decoder, number_from(taken(rest, ":", text, steered_form), 1, text, steered_form) - 1}};
+  check_place({decoder ? AttentionPart::decoder : AttentionPart::encoder, steering.place.layer, 0}, model);
+  const std::string_view factor = taken(rest, ":", text, steered_form);
+  const auto [end, error] = std::from_chars(factor.data(), factor.data() + factor.size(), steering.factor);
+  if (error != std::errc() || end != factor.data() + factor.size() || !std::isfinite(steering.factor))
+    refuse(text, steered_form);
+  steering.plus = rest.substr(0, rest.find(':'));
+  if (const std::size_t at = rest.find(':'); at != std::string_view::npos) steering.minus = rest.substr(at + 1);
+  if (steering.plus.empty()) refuse(text, steered_form);
+  return steering;
 }
 
 // `what` names a query, a key or a token; there are `count` of them.
@@ -126,7 +143,7 @@ void check_place(const HeadPlace& place, const ModelConfig& model) {
 Interventions interventions_from(const InterventionsText& text, const ModelConfig& model) {
   Interventions interventions;
   const bool of_transformers = !text.heads_off.empty() || !text.layers_off.empty() || !text.forced.empty() ||
-                               !text.hidden.empty() || text.divided;
+                               !text.hidden.empty() || !text.steered.empty() || text.divided;
   if (model.is_recurrent() && of_transformers) {
     throw ConfigError(
         "a recurrent model has no heads or layers to switch off or force, and no \u221Ad_k: only --replace changes it");
@@ -137,6 +154,7 @@ Interventions interventions_from(const InterventionsText& text, const ModelConfi
   for (const std::string& forced : text.forced) interventions.forced.push_back(forced_from(forced, model));
   for (const std::string& hidden : text.hidden) hide(interventions, forced_from(hidden, model));
   interventions.other_scale = text.divided && *text.divided != model.scaled_attention;
+  for (const std::string& steered : text.steered) interventions.steered.push_back(steering_from(steered, model));
   for (const std::string& replaced : text.replaced) interventions.replaced.push_back(replaced_from(replaced));
   return interventions;
 }

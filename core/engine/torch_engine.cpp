@@ -11,6 +11,7 @@
 #include "common/free_memory.h"
 #include "common/mark.h"
 #include "common/other_formats.h"
+#include "common/spread.h"
 #include "config/fine_tuning.h"
 #include "config/schedule.h"
 #include "data/corpus/examples.h"
@@ -26,6 +27,8 @@
 #include "inspect/evaluation/cost.h"
 #include "inspect/evaluation/evaluation.h"
 #include "inspect/evaluation/fourier.h"
+#include "inspect/evaluation/nearest.h"
+#include "inspect/evaluation/neurons.h"
 #include "inspect/evaluation/head_importance.h"
 #include "inspect/evaluation/length.h"
 #include "inspect/evaluation/senses.h"
@@ -911,6 +914,71 @@ FourierResult TorchEngine::fourier(const FourierQuestion& question, const Fracti
   return analysis.take();
 }
 
+// The batches of the validation part; empty, with the reason, if there are none.
+std::vector<Batch> TorchEngine::texts_to_read(SequenceModel& model, std::string& problem, const YieldCallback& yield) {
+  problem = mark("The run's corpus is not available, so there are no texts to read.");
+  if (!run_.corpus) return {};
+  const auto data = dataset(yield);
+  problem = data->can_validate() ? "" : mark("No validation set is held out, so there are no texts to read.");
+  if (!problem.empty()) return {};
+  return validation_batches(model, *data, run_.config.training.batch_size);
+}
+
+NearestResult TorchEngine::nearest(const NearestQuestion& question, SequenceModel& model,
+                                   const FractionCallback& progress) {
+  const YieldCallback yield = [&] { progress(0); };
+  NearestResult made{.question = question};
+  const std::vector<Batch> all = texts_to_read(model, made.problem, yield);
+  if (all.empty()) return made;
+  return nearest_contexts(model, *run_.tokenizer, spread_evenly(all, sampled_batches), question, yield);
+}
+
+NeuronsResult TorchEngine::neurons(const NeuronsQuestion& question, const WatchedModel& watched,
+                                   const FractionCallback& progress) {
+  SequenceModel& model = *watched.model;
+  NeuronsResult made{.problem = neurons_problem(run_.config.model, question.place), .question = question};
+  if (!made.problem.empty()) return made;
+  const YieldCallback yield = [&] { progress(0); };
+  const std::vector<Batch> all = texts_to_read(model, made.problem, yield);
+  if (all.empty()) return made;
+  const std::vector<Batch> batches = spread_evenly(all, sampled_batches);
+  std::shared_ptr<const SparseDictionary> dictionary;
+  if (question.dictionary) dictionary = this->dictionary(question, watched, all, progress);
+  const NeuronSample sample(model, batches, question.place, dictionary, yield);
+  made.tokens = sample.tokens();
+  made.sentences = sample.sentences();
+  made.neurons = sample.facts(model, *run_.tokenizer);
+  made.question.neuron = std::clamp(question.neuron, 0, static_cast<int>(made.neurons.size()) - 1);
+  if (question.neuron == strongest_neuron)
+    made.question.neuron =
+        static_cast<int>(std::ranges::max_element(made.neurons, {}, &NeuronFacts::largest) - made.neurons.begin());
+  made.card = sample.card(model, *run_.tokenizer, made.question.neuron, yield);
+  if (dictionary)
+    made.dictionary =
+        sample.dictionary_facts(model, NeuronSample(model, batches, question.place, nullptr, yield), yield);
+  const auto add = [&](const WatchedModel& at, const FractionCallback& done) {
+    const NeuronSample then(*at.model, batches, question.place, dictionary, [&] { done(0.5); });
+    made.card.points.push_back(then.point(made.question.neuron, at.step));
+  };
+  if (question.over_training) visit_recorded(add, progress);
+  return made;
+}
+
+// Trained anew for other weights, another layer or other options.
+std::shared_ptr<const SparseDictionary> TorchEngine::dictionary(const NeuronsQuestion& question,
+                                                                const WatchedModel& watched,
+                                                                const std::vector<Batch>& batches,
+                                                                const FractionCallback& progress) {
+  const DictionaryKey key{watched.step, question.place, *question.dictionary};
+  if (!run_.dictionary || run_.dictionary_key != key) {
+    const TokenSample outputs = layer_outputs(*watched.model, batches, question.place, [&] { progress(0); });
+    const SparseDictionary made = train_dictionary(outputs.values, *question.dictionary, progress);
+    run_.dictionary = std::make_shared<const SparseDictionary>(made.to(watched.model->device()));
+    run_.dictionary_key = key;
+  }
+  return run_.dictionary;
+}
+
 HeadsResult TorchEngine::heads(SequenceModel& model, const FractionCallback& progress) {
   const auto data = dataset([&] { progress(0); });
   return inspect_heads(model, *data, run_.config.training.batch_size, progress);
@@ -973,6 +1041,8 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
     void operator()(const HeadsHistoryQuestion&) { answer = engine.heads_history(progress); }
     void operator()(const InductionQuestion& asked) { answer = engine.induction(asked, watched, progress); }
     void operator()(const FourierQuestion& asked) { answer = engine.fourier(asked, progress); }
+    void operator()(const NearestQuestion& asked) { answer = engine.nearest(asked, *watched.model, progress); }
+    void operator()(const NeuronsQuestion& asked) { answer = engine.neurons(asked, watched, progress); }
     void operator()(const AttributionQuestion& asked) {
       answer = inspect_attribution(*watched.model, *engine.run_.tokenizer, asked, progress);
     }

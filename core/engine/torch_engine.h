@@ -19,6 +19,7 @@
 #include "files/storage/autosaves.h"
 #include "files/storage/locked_run.h"
 #include "files/storage/run_folder.h"
+#include "inspect/evaluation/dictionary.h"
 #include "inspect/evaluation/seen_words.h"
 #include "inspect/probe/embeddings.h"
 #include "messages/engine.h"
@@ -96,6 +97,8 @@ class TorchEngine final : public Engine {
   HeadsHistory heads_history(const FractionCallback& progress);
   InductionResult induction(const InductionQuestion& question, const WatchedModel& watched,
                             const FractionCallback& progress);
+  NearestResult nearest(const NearestQuestion& question, SequenceModel& model, const FractionCallback& progress);
+  NeuronsResult neurons(const NeuronsQuestion& question, const WatchedModel& watched, const FractionCallback& progress);
   FourierResult fourier(const FourierQuestion& question, const FractionCallback& progress);
 
   // The distributions of every parameter, its gradient and the sentence's activations, at every recorded step, and now.
@@ -112,6 +115,19 @@ class TorchEngine final : public Engine {
   // visit's progress to a part of the whole.
   using Visit = std::function<void(const WatchedModel&, const FractionCallback&)>;
   void visit_recorded(const Visit& visit, const FractionCallback& progress);
+
+  static constexpr std::size_t sampled_batches = 32;
+  std::vector<Batch> texts_to_read(SequenceModel& model, std::string& problem, const YieldCallback& yield);
+
+  struct DictionaryKey {
+    std::int64_t step = 0;
+    LayerPlace place;
+    DictionaryOptions options;
+    bool operator==(const DictionaryKey&) const = default;
+  };
+  std::shared_ptr<const SparseDictionary> dictionary(const NeuronsQuestion& question, const WatchedModel& watched,
+                                                     const std::vector<Batch>& batches,
+                                                     const FractionCallback& progress);
 
   // Everything that a failed open or reset must leave unchanged.
   struct Run {
@@ -143,6 +159,8 @@ class TorchEngine final : public Engine {
     std::optional<EmbeddingAnalyzer> embedding_analyzer;
     std::optional<SeenWords> seen_words;
     std::shared_ptr<const SenseResult> senses;
+    std::shared_ptr<const SparseDictionary> dictionary;
+    DictionaryKey dictionary_key;
 
     std::int64_t step() const { return trainer ? trainer->steps_done() : watched->step; }
   };

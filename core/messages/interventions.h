@@ -50,19 +50,32 @@ struct ReplacedToken {
   bool operator==(const ReplacedToken&) const = default;
 };
 
+// A direction is added to the residual stream after a layer, at every token: the difference of the states of two texts
+// there, at their last tokens (activation addition, 2308.10248).
+struct Steering {
+  LayerPlace place;
+  std::string plus = {}, minus = {};  // an empty text counts as 0
+  float factor = 1;
+  std::vector<float> direction = {};  // d_model numbers, computed for the pass
+  bool operator==(const Steering& other) const {
+    return place == other.place && plus == other.plus && minus == other.minus && factor == other.factor;
+  }
+};
+
 struct Interventions {
   std::vector<HeadPlace> heads_off;  // their rows of W_O are multiplied by zero
   std::vector<LayerPlace> layers_off;
   std::vector<ForcedAttention> forced;
   std::vector<ReplacedToken> replaced;
   std::vector<HiddenKeys> hidden;  // at most one entry per head
+  std::vector<Steering> steered;
   bool other_scale = false;        // inverts the model's choice of dividing scores by √d_k
   bool no_residuals = false;       // a sublayer's input is not added to its output (§3.1)
   bool no_positions = false;       // the input has no positional encoding (§3.5); a translator's output still has
 
   bool empty() const {
     return heads_off.empty() && layers_off.empty() && forced.empty() && replaced.empty() && hidden.empty() &&
-           !other_scale && !no_residuals && !no_positions;
+           steered.empty() && !other_scale && !no_residuals && !no_positions;
   }
   bool operator==(const Interventions&) const = default;
 };

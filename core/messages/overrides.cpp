@@ -30,6 +30,11 @@ std::string text_of(const ReplacedToken& replaced, const Snapshot& seen) {
                      replaced.text);
 }
 
+std::string text_of(const Steering& steering) {
+  const std::string minus = steering.minus.empty() ? "" : fmt::format(" − “{}”", steering.minus);
+  return fmt::format("{}: {:+g} × (“{}”{})", layer_name(steering.place), steering.factor, steering.plus, minus);
+}
+
 // The typed prefix, otherwise the chosen tokens.
 std::string prefix_text(const Overrides& overrides, const Snapshot& seen) {
   if (!overrides.prefix.empty()) return fmt::format("output starts with “{}”", overrides.prefix);
@@ -60,6 +65,8 @@ std::vector<Override> listed(const Overrides& overrides, const Snapshot* seen) {
     add(OverrideKind::replaced_token, i, text_of(interventions.replaced[i], named));
   for (std::size_t i = 0; i < interventions.hidden.size(); ++i)
     add(OverrideKind::hidden_keys, i, head_name(interventions.hidden[i].place, named.model) + " masked");
+  for (std::size_t i = 0; i < interventions.steered.size(); ++i)
+    add(OverrideKind::steered, i, text_of(interventions.steered[i]));
   if (interventions.other_scale)
     add(OverrideKind::other_scale, 0,
         named.model.scaled_attention ? "scores not divided by \u221Ad_k" : "scores divided by \u221Ad_k");

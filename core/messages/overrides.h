@@ -26,6 +26,7 @@ enum class OverrideKind {
   forced_attention,
   replaced_token,
   hidden_keys,
+  steered,
   other_scale,
   no_residuals,
   no_positions,

@@ -23,6 +23,8 @@ struct SenseLayer {
   Matrix points;                     // occurrences × 2, along the principal axes of these vectors
   std::array<float, 2> shares = {};  // of the variance, along each
   float separation = 0;              // mean silhouette of the groups in all D dimensions, −1…1
+  float probe = 0;                   // held-out accuracy of a linear probe for the group
+  float control = 0;                 // the same with shuffled groups (1909.03368)
 };
 
 struct SenseResult {

@@ -15,6 +15,8 @@
 #include "messages/head_importance.h"
 #include "messages/induction.h"
 #include "messages/length.h"
+#include "messages/nearest.h"
+#include "messages/neurons.h"
 #include "messages/order.h"
 #include "messages/tensor_spread.h"
 
@@ -59,18 +61,20 @@ struct FormationStudy {
 // GradientQuestion: how far a token's loss reaches back. CostQuestion: the cost by length of layers of the run's width.
 // LengthQuestion: translation quality by source length, also beyond training. OrderQuestion: the output for a sentence
 // with shuffled words. InductionQuestion: which heads continue repeated tokens. FourierQuestion: the frequencies of a
-// model of modular arithmetic.
+// model of modular arithmetic. NeuronsQuestion: what the hidden units of a layer respond to.
+// NearestQuestion: the corpus's contexts with vectors like that of a token.
 using StudyQuestion =
     std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy, FormationStudy, SweepQuestion,
                  ScoreQuestion, HeadsQuestion, HeadsHistoryQuestion, AttributionQuestion, GradientQuestion,
-                 CostQuestion, LengthQuestion, OrderQuestion, TensorsQuestion, InductionQuestion, FourierQuestion>;
+                 CostQuestion, LengthQuestion, OrderQuestion, TensorsQuestion, InductionQuestion, FourierQuestion,
+                 NeuronsQuestion, NearestQuestion>;
 
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
   std::int64_t step = 0;  // optimizer steps of the weights
   std::variant<Evaluation, TextEvaluation, TsneMap, CircuitResult, CorpusCircuit, Trial, Formation, SweepResult,
                ScoreSplit, HeadsResult, HeadsHistory, AttributionResult, GradientResult, CostResult, LengthResult,
-               OrderResult, TensorsResult, InductionResult, FourierResult>
+               OrderResult, TensorsResult, InductionResult, FourierResult, NeuronsResult, NearestResult>
       answer;
 };
 

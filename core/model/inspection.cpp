@@ -134,6 +134,27 @@ torch::Tensor LayerInspection::side_by_side(const torch::Tensor& heads, std::int
   return this->heads(kernels::split_heads(heads, num_heads), part).transpose(1, 2).flatten(2);
 }
 
+torch::Tensor LayerInspection::neurons(torch::Tensor active) const {
+  if (!inspection_ || inspection_->held.empty()) return active;
+  active = active.clone();
+  for (const HeldNeuron& held : inspection_->held)
+    if (held.place == LayerPlace{decoder_, layer_}) active.select(-1, held.neuron).fill_(held.activation);
+  return active;
+}
+
+torch::Tensor LayerInspection::stream(torch::Tensor x) const {
+  if (!inspection_) return x;
+  for (const StreamChange& change : inspection_->streams)
+    if (change.place == LayerPlace{decoder_, layer_}) x = change.change(x);
+  if (!inspection_->interventions) return x;
+  for (const Steering& steering : inspection_->interventions->steered) {
+    if (steering.place != LayerPlace{decoder_, layer_} || std::cmp_not_equal(steering.direction.size(), x.size(-1)))
+      continue;
+    x = x + torch::tensor(steering.direction).to(x.device(), x.scalar_type()) * steering.factor;
+  }
+  return x;
+}
+
 torch::Tensor LayerInspection::feed_forward(const torch::Tensor& added) const {
   return patched(inspection_,
                  {ValueKind::feed_forward, decoder_ ? AttentionPart::decoder : AttentionPart::encoder, layer_}, added);

@@ -67,12 +67,27 @@ struct Patches {
   std::vector<Exchange> exchanges;
 };
 
+// A hidden unit of a feed-forward sublayer that has this activation at every token.
+struct HeldNeuron {
+  LayerPlace place;
+  int neuron = 0;
+  double activation = 0;
+};
+
+// The residual stream after a layer is replaced by change(x), B×L×D.
+struct StreamChange {
+  LayerPlace place;
+  std::function<torch::Tensor(const torch::Tensor&)> change;
+};
+
 // Passed through a forward pass that is inspected. A pass with a cache sees only its own tokens.
 struct Inspection {
   // ---- requests
   const Interventions* interventions = nullptr;
   const Patches* patches = nullptr;  // not in a pass with a cache
   bool values_wanted = false;
+  std::vector<HeldNeuron> held = {};
+  std::vector<StreamChange> streams = {};
   std::optional<HeadPlace> head_wanted = {};  // record the tensors of its sublayer
   bool sublayers_wanted = false;
   bool hidden_wanted = false;
@@ -139,6 +154,12 @@ class LayerInspection {
 
   // Same as heads(), for `num_heads` concatenated heads: B×Q×Hd.
   torch::Tensor side_by_side(const torch::Tensor& heads, std::int64_t num_heads, AttentionPart part);
+
+  // The activations of a feed-forward network's hidden units, B×L×F, with those held that are to be.
+  torch::Tensor neurons(torch::Tensor active) const;
+
+  // The layer's output, B×L×D, with the changes to it.
+  torch::Tensor stream(torch::Tensor x) const;
 
   // Patches the output of a feed-forward network, B×L×D.
   torch::Tensor feed_forward(const torch::Tensor& added) const;

@@ -72,11 +72,11 @@ torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, t
   torch::Tensor added =
       self_attn_->attend_self(input, context.self_mask, context.positions, self_cache, inspection, context.part);
   x = after(x, input, added, norm1_, Sublayer::self_attention, inspection);
-  if (!multihead_attn_) return feed_forward(x, norm2_, inspection);
+  if (!multihead_attn_) return inspection.stream(feed_forward(x, norm2_, inspection));
   input = before(x, norm2_);
   added = multihead_attn_->attend_memory(input, context.memory, context.memory_mask, cross_cache, inspection);
   x = after(x, input, added, norm2_, Sublayer::cross_attention, inspection);
-  return feed_forward(x, norm3_, inspection);
+  return inspection.stream(feed_forward(x, norm3_, inspection));
 }
 
 // f(xW1 + b1)W2 + b2 (§3.3), with dropout where torch::nn has it.
@@ -89,6 +89,7 @@ torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, Norm& norm, LayerI
   if (!fused) active = activate(form_.function, active);
   if (linear_v_) active = active * kernels::linear(input, linear_v_->weight, linear_v_->bias);
   if (!fused) active = kernels::dropout(active, dropout());
+  active = inspection.neurons(active);
   const torch::Tensor added = inspection.feed_forward(kernels::linear(active, linear2_->weight, linear2_->bias));
   return after(x, input, added, norm, Sublayer::feed_forward, inspection, active);
 }

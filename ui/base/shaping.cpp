@@ -44,7 +44,8 @@ std::vector<ShapedGlyph> shape(hb_font_t* font, std::size_t font_index, const st
   hb_buffer_guess_segment_properties(buffer.get());
   hb_shape(font, buffer.get(), nullptr, 0);
   unsigned count = 0;
-  const std::span infos(hb_buffer_get_glyph_infos(buffer.get(), &count), count);
+  const hb_glyph_info_t* first = hb_buffer_get_glyph_infos(buffer.get(), &count);
+  const std::span infos(first, count);
   const hb_glyph_position_t* places = hb_buffer_get_glyph_positions(buffer.get(), nullptr);
   std::vector<ShapedGlyph> glyphs;
   for (std::size_t i = 0; i < count; ++i) {

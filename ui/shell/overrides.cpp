@@ -25,6 +25,7 @@ constexpr std::array help_texts = {
     mark("All of this query's attention goes to this key. Click to show it."),
     mark("The model gets another input token here."),
     mark("Keys of this head are masked by hand, in addition to the model's own mask. Click to show the head."),
+    mark("A direction is added to every token's vector after this layer. Click to show the layer."),
     mark("The division of all scores q\u00B7k by \u221Ad_k is the opposite of how the model was trained. Click to show "
          "it."),
     mark("The residual connections are removed: a sublayer's input is not added to its output (paper \u00A73.1). Click "
@@ -68,6 +69,11 @@ void show(AppState& scope, const Override& override_text) {
       show_head(scope, view.interventions.hidden[override_text.index].place);
       view.level = AttentionLevel::inside;
       return;
+    case OverrideKind::steered: {
+      const LayerPlace& layer = view.interventions.steered[override_text.index].place;
+      return show_head(scope,
+                       {layer.decoder ? AttentionPart::decoder : AttentionPart::encoder, layer.layer, view.head});
+    }
     case OverrideKind::lifted_mask:
       show_head(scope, view.inside.lifted_place);
       view.level = AttentionLevel::inside;
@@ -156,6 +162,8 @@ void take_back(AppState& scope, const Override& override_text) {
       return drop(attention.interventions.replaced, override_text.index);
     case OverrideKind::prefix:
       return let_go(scope.views.of<DecodingView>());
+    case OverrideKind::steered:
+      return drop(attention.interventions.steered, override_text.index);
     case OverrideKind::hidden_keys:
       return drop(attention.interventions.hidden, override_text.index);
     case OverrideKind::other_scale:

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <array>
 #include <filesystem>
 #include <stdexcept>
@@ -28,6 +29,7 @@ constexpr int version = 1;
 constexpr std::array<std::string_view, 3> pictures = {"matrix", "lines", "both"};  // same order as HeadPicture
 constexpr std::size_t longest_text = 10'000;                                       // bytes
 constexpr std::size_t most_changes = 10'000;
+constexpr float most_steering = 1e6F;
 constexpr int most_index = 100'000;  // in tokens
 
 // ---- writing
@@ -52,6 +54,11 @@ Json json_of(const Interventions& changes) {
   for (const ReplacedToken& replaced : changes.replaced)
     json["replaced"].push_back(
         {{"target", replaced.target}, {"position", replaced.position}, {"id", replaced.id}, {"text", replaced.text}});
+  for (const Steering& steering : changes.steered)
+    json["steered"].push_back({{"layer", text_of(steering.place)},
+                               {"plus", steering.plus},
+                               {"minus", steering.minus},
+                               {"factor", steering.factor}});
   if (changes.other_scale) json["other_scale"] = true;
   if (changes.no_residuals) json["no_residuals"] = true;
   if (changes.no_positions) json["no_positions"] = true;
@@ -114,6 +121,18 @@ class Fields {
         field->is_string() ? std::ranges::find(names, field->get_ref<const std::string&>()) : names.end();
     if (found == names.end()) refuse(named(key), *field, fmt::format("{}", fmt::join(names, ", ")));
     value = static_cast<Enum>(found - names.begin());
+  }
+
+  void real(const char* key, float& value, float most) {
+    const nlohmann::json* field = take(key);
+    if (!field) return;
+    if (!field->is_number() || !(std::abs(field->get<double>()) <= static_cast<double>(most)))
+      refuse(named(key), *field, fmt::format("a number from {} to {}", -most, most));
+    value = field->get<float>();
+  }
+
+  void layer(const char* key, LayerPlace& value) {
+    if (const nlohmann::json* field = take(key)) value = layer_in(named(key), *field);
   }
 
   void head(const char* key, HeadPlace& value) {
@@ -180,6 +199,17 @@ ForcedAttention cell_in(const std::string& key, const nlohmann::json& json) {
   return cell;
 }
 
+Steering steering_in(const std::string& key, const nlohmann::json& json) {
+  Steering steering;
+  Fields fields(json, key);
+  fields.layer("layer", steering.place);
+  fields.text("plus", steering.plus);
+  fields.text("minus", steering.minus);
+  fields.real("factor", steering.factor, most_steering);
+  fields.finish();
+  return steering;
+}
+
 ReplacedToken replaced_in(const std::string& key, const nlohmann::json& json) {
   ReplacedToken replaced;
   Fields fields(json, key);
@@ -206,6 +236,9 @@ Interventions interventions_in(const nlohmann::json& json) {
   fields.each("hidden", [&](const std::string& key, const nlohmann::json& item) { hide(changes, cell_in(key, item)); });
   fields.each("replaced", [&](const std::string& key, const nlohmann::json& item) {
     changes.replaced.push_back(replaced_in(key, item));
+  });
+  fields.each("steered", [&](const std::string& key, const nlohmann::json& item) {
+    changes.steered.push_back(steering_in(key, item));
   });
   fields.flag("other_scale", changes.other_scale);
   fields.flag("no_residuals", changes.no_residuals);

@@ -75,6 +75,12 @@ struct HandOver {
   void operator()(const InductionResult& inspection) const {
     take_mechanism(views.of<MechanismsView>(), inspection, result.run, result.step);
   }
+  void operator()(const NearestResult& inspection) const {
+    take_contexts(views.of<FlowView>().contexts, inspection, result.run, result.step);
+  }
+  void operator()(const NeuronsResult& inspection) const {
+    take_neurons(views.of<FlowView>().neurons, inspection, result.run, result.step);
+  }
   void operator()(const FourierResult& inspection) const {
     take_mechanism(views.of<MechanismsView>(), inspection, result.run, result.step);
   }
@@ -193,6 +199,8 @@ std::string study_text(const StudyQuestion& question, const ModelConfig& model) 
   if (std::holds_alternative<HeadsQuestion>(question)) return tr("Ablating heads");
   if (std::holds_alternative<HeadsHistoryQuestion>(question)) return tr("Ablating heads at the recorded steps");
   if (std::holds_alternative<InductionQuestion>(question)) return tr("Measuring induction heads");
+  if (std::holds_alternative<NearestQuestion>(question)) return tr("Comparing contexts");
+  if (std::holds_alternative<NeuronsQuestion>(question)) return tr("Measuring neurons");
   if (std::holds_alternative<FourierQuestion>(question)) return tr("Transforming the embeddings");
   if (std::holds_alternative<AttributionQuestion>(question)) return tr("Decomposing the output");
   if (std::holds_alternative<GradientQuestion>(question)) return tr("Computing the gradients");

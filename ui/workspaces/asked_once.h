@@ -1,14 +1,27 @@
 // Asks for the study of a view once per run and question, and again as the run trains; the button asks again.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <utility>
+
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
-#include "workspaces/mechanisms/view.h"
 #include "workspaces/workspace.h"
 
 namespace attnscope {
+
+// A study that is asked for once per run, and again on request.
+template <typename Question, typename Result>
+struct AskedOnce {
+  Question question = {};
+  std::optional<std::pair<std::uint64_t, Question>> asked = {};  // the run and its newest question
+  std::optional<Result> result = {};
+  std::uint64_t run = 0;
+  std::int64_t step = 0;
+};
 
 // Draws “Recompute” at the end of the row. Returns the result to show, or null after a note that says why there is none.
 template <typename Question, typename Result>
@@ -23,6 +36,7 @@ const Result* asked_result(WorkspaceContext& context, AskedOnce<Question, Result
   const bool trained = study.result && (step > study.step + study.step / 5 + 20 ||
                                         (step > study.step && step == context.config.training.steps));
   bool asks = run != 0 && (trained || study.asked != wanted);
+  break_choices(tr("Recompute"));
   ImGui::BeginDisabled(working || run == 0);
   asks |= ImGui::SmallButton(tr_label("Recompute"));
   ImGui::EndDisabled();

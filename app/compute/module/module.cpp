@@ -29,6 +29,7 @@ int run(const ComputeOptions& options, bool is_quiet) {
     int operator()(const CostOptions& o) const { return cost(o); }
     int operator()(const HeadsOptions& o) const { return heads(o); }
     int operator()(const TensorsOptions& o) const { return tensors(o); }
+    int operator()(const NeuronsOptions& o) const { return neurons(o); }
     int operator()(const LengthOptions& o) const { return length(o); }
     int operator()(const ExportOptions& o) const { return export_run(o); }
     int operator()(const SweepOptions& o) const { return sweep(o); }

@@ -7,6 +7,7 @@
 
 #include "common/mark.h"
 #include "data/corpus/drawn.h"
+#include "inspect/probe/readout.h"
 #include "inspect/probe/tensors.h"
 #include "model/inspection.h"
 
@@ -48,11 +49,7 @@ class Weights {
     return model_.embedding_rows(EmbeddingMatrix::source).to(torch::kCPU, torch::kFloat32) * factor;
   }
 
-  // A change of all logits by the same number changes no probability.
-  torch::Tensor unembedding() const {
-    const torch::Tensor rows = model_.embedding_rows(EmbeddingMatrix::output).to(torch::kCPU, torch::kFloat32);
-    return folded(rows - rows.mean(0, true), "decoder.norm");
-  }
+  torch::Tensor unembedding() const { return readout(model_, true); }
 
  private:
   torch::Tensor parameter(const std::string& name) const {

@@ -15,6 +15,7 @@
 #include "common/mark.h"
 #include "config/position_schemes.h"
 #include "data/corpus/words.h"
+#include "inspect/evaluation/linear_probe.h"
 #include "inspect/probe/principal_axes.h"
 #include "inspect/probe/tensors.h"
 
@@ -220,6 +221,9 @@ void add_layers(const std::vector<WordReading>& readings, const ModelConfig& mod
     made.points = std::move(axes.points);
     for (std::size_t i = 0; i < std::min<std::size_t>(2, axes.shares.size()); ++i) made.shares[i] = axes.shares[i];
     made.separation = static_cast<float>(mean_silhouette(to_matrix(vectors), groups));
+    const ProbeScore score = linear_probe(vectors, groups, static_cast<int>(inspection.groups.size()));
+    made.probe = static_cast<float>(score.accuracy);
+    made.control = static_cast<float>(score.control);
     // Aligns each layer's axes with the previous layer's, so that sentences stay near their earlier positions.
     if (layer == 0) continue;
     const Matrix& before = inspection.layers[layer - 1].points;

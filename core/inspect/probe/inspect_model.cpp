@@ -24,8 +24,35 @@ std::shared_ptr<const std::vector<PositionTable>> position_tables(SequenceModel&
   return tables;
 }
 
-// Resolves typed tokens to ids; texts that match no token have no effect.
-Interventions resolved(Interventions interventions, const Tokenizer& tokenizer) {
+// The state of the text's last token after that layer of the stack that reads it; empty text: 0.
+torch::Tensor state_of(SequenceModel& model, const Tokenizer& tokenizer, const std::string& text, int layer) {
+  const ModelConfig& config = model.config();
+  std::vector<int> ids;
+  for (const Token& token : tokenizer.encode(text)) ids.push_back(token.id);
+  if (std::cmp_greater(ids.size(), config.max_length - 2)) ids.resize(static_cast<std::size_t>(config.max_length - 2));
+  if (ids.empty()) return torch::zeros({config.d_model}, model.device());
+  if (tokenizer.opening() >= 0) ids.insert(ids.begin(), tokenizer.opening());
+  const auto last = static_cast<std::int64_t>(ids.size()) - 1;
+  Inspection inspection{.states_wanted = true};
+  if (config.is_language_model()) {
+    model.decode(ids_tensor(ids, model.device()), {}, nullptr, &inspection);
+  } else {
+    ids.push_back(static_cast<int>(config.special().end));
+    model.encode(ids_tensor(ids, model.device()), {}, &inspection);
+  }
+  return inspection.states.at(static_cast<std::size_t>(layer) + 1)[0][last];
+}
+
+// Resolves typed tokens to ids, and texts to directions; texts that match no token have no effect.
+Interventions resolved(Interventions interventions, SequenceModel& model, const Tokenizer& tokenizer) {
+  const bool decoder = model.config().is_language_model();
+  const std::int64_t layers = decoder ? model.config().num_decoder_layers : model.config().num_encoder_layers;
+  std::erase_if(interventions.steered, [&](const Steering& it) {
+    return model.config().is_recurrent() || it.place.decoder != decoder || it.place.layer < 0 || it.place.layer >= layers;
+  });
+  for (Steering& steering : interventions.steered)
+    steering.direction = to_values(state_of(model, tokenizer, steering.plus, steering.place.layer) -
+                                   state_of(model, tokenizer, steering.minus, steering.place.layer));
   for (ReplacedToken& replaced : interventions.replaced) {
     if (replaced.id >= 0) continue;
     const std::vector<Token> tokens = tokenizer.encode(replaced.text, replaced.target ? Side::target : Side::source);
@@ -65,7 +92,7 @@ class SnapshotBuilder {
       : model_(model), tokenizer_(tokenizer), probe_(probe), yield_(yield) {
     snapshot.model = config();
     snapshot.source_text = probe.text;
-    snapshot.interventions = resolved(probe.interventions, tokenizer);
+    snapshot.interventions = resolved(probe.interventions, model, tokenizer);
     snapshot.positions = position_tables(model);
     record_.interventions = interventions();
     record_.sublayers_wanted = probe.sublayers || probe.data_flow;

@@ -360,6 +360,26 @@ void check(const FourierResult& result) {
   for (const int key : result.key) expect(key > 0 && std::cmp_less_equal(key, numbers / 2), "a key frequency");
 }
 
+void check(const NeuronContext& context) {
+  expect(context.tokens.size() == context.activations.size() && context.at >= 0 &&
+             std::cmp_less(context.at, context.tokens.size()),
+         "a neuron's activations and the tokens");
+}
+
+void check(const NeuronsResult& result) {
+  if (!result.problem.empty()) return;
+  expect(result.question.neuron >= 0 && std::cmp_less(result.question.neuron, result.neurons.size()),
+         "a neuron and its layer");
+  for (const NeuronFacts& neuron : result.neurons)
+    expect(std::cmp_less(neuron.duplicate, result.neurons.size()), "a duplicate neuron");
+  for (const auto* contexts : {&result.card.strongest, &result.card.deciles, &result.card.hurt})
+    for (const NeuronContext& context : *contexts) check(context);
+}
+
+void check(const NearestResult& result) {
+  for (const NearestContext& found : result.contexts) check(found.context);
+}
+
 void check(const AttributionResult& result) {
   if (!result.problem.empty()) return;
   const std::size_t tokens = result.tokens.size();

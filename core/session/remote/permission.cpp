@@ -21,6 +21,7 @@ constexpr std::int64_t most_pairs_a_length = 5000;
 constexpr std::int64_t most_orders = 64;
 constexpr double largest_perplexity_asked = 1000;
 constexpr std::size_t max_edges = 100;
+constexpr int most_dictionary_width = 16, most_dictionary_steps = 10'000;
 constexpr std::size_t most_text_bytes = 4096;  // SentencePiece takes quadratic time over unknown characters
 
 template <typename... Kinds>
@@ -74,7 +75,16 @@ struct OutOfRange {
   std::string operator()(const ScoreQuestion& asked) const { return (*this)(asked.contrasts); }
   std::string operator()(const AttributionQuestion& asked) const { return (*this)(asked.text); }
   std::string operator()(const GradientQuestion& asked) const { return (*this)(asked.text); }
+  std::string operator()(const NearestQuestion& asked) const { return (*this)(asked.text); }
   std::string operator()(const TensorsQuestion& asked) const { return (*this)(asked.text); }
+  std::string operator()(const NeuronsQuestion& asked) const {
+    const DictionaryOptions options = asked.dictionary.value_or(DictionaryOptions());
+    if (options.width > 0 && options.width <= most_dictionary_width && options.active >= 0 && options.steps >= 0 &&
+        options.steps <= most_dictionary_steps)
+      return {};
+    return fmt::format(mark("a dictionary of {} × d_model features in {} steps; allowed: up to {} and {}"), options.width,
+                       options.steps, most_dictionary_width, most_dictionary_steps);
+  }
   std::string operator()(const FormationStudy& asked) const {
     if (asked.circuit.edges.size() > max_edges)
       return fmt::format(mark("a circuit of {} edges; allowed: up to {}"), asked.circuit.edges.size(), max_edges);
@@ -83,6 +93,9 @@ struct OutOfRange {
   std::string operator()(const Probe& asked) const {  // the text is truncated before tokenization
     for (const ReplacedToken& replaced : asked.interventions.replaced)
       if (std::string why = (*this)(replaced.text); !why.empty()) return why;
+    for (const Steering& steering : asked.interventions.steered)
+      for (const std::string* text : {&steering.plus, &steering.minus})
+        if (std::string why = (*this)(*text); !why.empty()) return why;
     return (*this)(asked.senses);
   }
   std::string operator()(const StartStudy& asked) const { return std::visit(*this, asked.question); }

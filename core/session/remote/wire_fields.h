@@ -127,6 +127,8 @@ inline constexpr auto last_value<CostLayer> = CostLayer::convolution;
 template <>
 inline constexpr auto last_value<ValueKind> = ValueKind::feed_forward;
 template <>
+inline constexpr auto last_value<VectorKind> = VectorKind::head;
+template <>
 inline constexpr auto last_value<ChangeKind> = ChangeKind::exchange;
 template <>
 inline constexpr auto last_value<ContrastSide> = ContrastSide::corrupted;

@@ -4,6 +4,7 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <string>
 #include <utility>
@@ -164,6 +165,41 @@ void draw_replace(const Snapshot& snapshot, AttentionView& view, const Skin& ski
     replace(view.interventions, {intervention.target, intervention.position, -1, intervention.text});
 }
 
+// Why no direction can be added; null: one can.
+const char* why_no_steering(const Snapshot& snapshot, const AttentionView& view) {
+  if (const char* why = why_only_tokens(snapshot.model)) return why;
+  const bool reads = (view.part == AttentionPart::decoder) == snapshot.model.is_language_model() &&
+                     view.part != AttentionPart::cross;
+  if (!reads) return tr("Directions are added where the model reads the sentence: select a head of the encoder.");
+  return view.intervention.plus.find_first_not_of(" \t") == std::string::npos ? tr("Type a word first.") : nullptr;
+}
+
+void draw_steering(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
+  bold_text(tr("Steer"), skin);
+  InterventionsView& intervention = view.intervention;
+  ImGui::SetNextItemWidth(skin.px(60));
+  ImGui::InputFloat("##factor", &intervention.factor, 0, 0, "%.3g");
+  ImGui::SameLine();
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted("\u00D7 (");
+  for (std::string* text : {&intervention.plus, &intervention.minus}) {
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(skin.px(110));
+    ImGui::InputTextWithHint(text == &intervention.plus ? "##plus" : "##minus", tr("a word"), text);
+    ImGui::SameLine();
+    ImGui::TextUnformatted(text == &intervention.plus ? "\u2212" : ")");
+  }
+  ImGui::SameLine();
+  if (button(tr_label("Add"), why_no_steering(snapshot, view),
+             trf("{}: adds a multiple of a direction to every token's vector after this layer: the state of the first "
+                 "text there minus that of the second, which may be empty (2308.10248).",
+                 layer_title(layer_of(view.place()))),
+             skin) &&
+      std::isfinite(intervention.factor))
+    view.interventions.steered.push_back({layer_of(view.place()), intervention.plus, intervention.minus,
+                                          intervention.factor, {}});
+}
+
 // Initializes the popup from the selection.
 void begin_intervention(const Snapshot& snapshot, AttentionView& view) {
   view.intervention.query = view.pinned_row.value_or(std::max(0, first_row(snapshot, view.part)));
@@ -181,6 +217,8 @@ void draw_popup(const Snapshot& snapshot, AttentionView& view, const Skin& skin)
   draw_force(snapshot, view, skin);
   ImGui::Spacing();
   draw_replace(snapshot, view, skin);
+  ImGui::Spacing();
+  draw_steering(snapshot, view, skin);
   ImGui::EndPopup();
 }
 

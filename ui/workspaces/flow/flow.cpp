@@ -26,8 +26,15 @@ constexpr std::array modes = {
     WorkspaceView{"tensors", "Weights and gradients",
                   "The distribution of every tensor's values, of its gradient and of the sentence's activations, at "
                   "every recorded step. It reveals dead layers and exploding ones."},
+    WorkspaceView{"neurons", "Neurons",
+                  "The hidden units of the feed-forward sublayers: what activates each, which tokens it promotes, what "
+                  "is lost without it (2012.14913)."},
+    WorkspaceView{"contexts", "Nearest contexts",
+                  "Where in the corpus the model's vector is most like that of the chosen token, and what it attends to "
+                  "there (1910.05276).",
+                  "Contexts"},
 };
-static_assert(modes.size() == static_cast<std::size_t>(FlowMode::spread) + 1);
+static_assert(modes.size() == static_cast<std::size_t>(FlowMode::contexts) + 1);
 
 // ---- the keys
 
@@ -45,6 +52,8 @@ void go_to(WorkspaceContext& context) {
   FlowView& view = context.views.of<FlowView>();
   if (view.mode == FlowMode::architecture) return move_box(view, snapshot->model, up, columns);
   if (view.mode == FlowMode::batch) return move_in_batch(view.batch, -up, columns);
+  if (view.mode == FlowMode::contexts) return move_in_contexts(view.contexts, columns - up);
+  if (view.mode == FlowMode::neurons) return move_in_neurons(view.neurons, *snapshot, -up);
   if (view.mode == FlowMode::spread) return move_in_spreads(view.spread, -up, columns);
   if (columns != 0) return move_attention(view, snapshot->model, columns);
   const auto rows = static_cast<int>(view.lookup.shown.keys.size());
@@ -72,7 +81,7 @@ void go_to_head(WorkspaceContext& context) {
   view.head = std::max(0, view.head + by);
 }
 
-constexpr const char* next_box = mark("next box, row, position or tensor");
+constexpr const char* next_box = mark("next box, row, position, tensor or neuron");
 constexpr const char* next_token = mark("the token that is followed");
 constexpr const char* next_layer = mark("next layer, previous layer");
 constexpr const char* next_head = mark("previous head, next head");
@@ -137,6 +146,10 @@ void ask_for_flow(const Views& views, Probe& probe) {
     probe.batch = BatchWanted{view.batch.part, view.batch.dropout_place};
     return;
   }
+  if (view.mode == FlowMode::neurons) {
+    probe.sublayers = true;
+    return;
+  }
   probe.data_flow = FlowWanted{.box = view.box,
                                .layer = view.layer,
                                .head = view.head,
@@ -149,6 +162,7 @@ std::optional<WorkspaceNumbers> flow_numbers(const Views& views) {
   if (view.mode == FlowMode::lookup) return lookup_numbers(view.lookup);
   if (view.mode == FlowMode::batch) return batch_numbers(view.batch);
   if (view.mode == FlowMode::spread) return spread_numbers(view.spread);
+  if (view.mode == FlowMode::neurons) return neuron_numbers(view.neurons);
   if (!view.shown || !view.shown->data_flow || view.shown->data_flow->matrices.empty()) return std::nullopt;
   const DataFlow& flow = *view.shown->data_flow;
   const auto last = static_cast<int>(flow.matrices.size()) - 1;
@@ -179,11 +193,15 @@ void draw_flow(WorkspaceContext& context) {
   draw_modes(view, skin);
   view.mode == FlowMode::architecture ? draw_summary(*shown.snapshot, skin) : end_choices();
   ImGui::BeginChild("mode", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
-  // Same order as FlowMode; the last one has its own requests.
+  // Same order as FlowMode; the last three have their own requests.
   constexpr std::array draws = {draw_architecture, draw_lookup, draw_batch};
-  static_assert(draws.size() + 1 == modes.size());
+  static_assert(draws.size() + 3 == modes.size());
   if (view.mode == FlowMode::spread) {
     draw_spread(context, view.spread);
+  } else if (view.mode == FlowMode::neurons) {
+    draw_neurons(context, view.neurons);
+  } else if (view.mode == FlowMode::contexts) {
+    draw_contexts(context, view.contexts);
   } else {
     draws[static_cast<std::size_t>(view.mode)](shown, view, context.textures, skin);
   }

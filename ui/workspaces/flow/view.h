@@ -13,12 +13,14 @@
 #include "messages/data_flow.h"
 #include "messages/snapshot.h"
 #include "widgets/plot.h"
+#include "workspaces/flow/contexts.h"
+#include "workspaces/flow/neurons.h"
 #include "workspaces/flow/spread.h"
 #include "workspaces/workspace.h"
 
 namespace attnscope {
 
-enum class FlowMode { architecture, lookup, batch, spread };
+enum class FlowMode { architecture, lookup, batch, spread, neurons, contexts };
 
 // State and results of the view "Soft database".
 struct LookupView {
@@ -77,6 +79,8 @@ struct FlowView {
   LookupView lookup;
   BatchView batch;
   SpreadView spread;
+  NeuronsView neurons;
+  ContextsView contexts;
 
   std::shared_ptr<const Snapshot> shown;  // in the last frame
 };

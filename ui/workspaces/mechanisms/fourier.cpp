@@ -9,7 +9,7 @@
 
 #include "common/clamped.h"
 #include "widgets/heatmap.h"
-#include "workspaces/mechanisms/asking.h"
+#include "workspaces/asked_once.h"
 #include "workspaces/mechanisms/modes.h"
 
 namespace attnscope {

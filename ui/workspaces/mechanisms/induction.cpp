@@ -8,7 +8,7 @@
 
 #include "analysis/matrix_algebra.h"
 #include "widgets/heatmap.h"
-#include "workspaces/mechanisms/asking.h"
+#include "workspaces/asked_once.h"
 #include "workspaces/mechanisms/modes.h"
 
 namespace attnscope {

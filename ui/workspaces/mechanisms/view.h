@@ -1,12 +1,8 @@
 // View state of the workspace Mechanisms, and its questions and results.
 #pragma once
 
-#include <imgui.h>
-
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "messages/fourier.h"
@@ -14,18 +10,9 @@
 #include "widgets/heatmap_options.h"
 #include "widgets/plot.h"
 #include "widgets/scatter.h"
+#include "workspaces/asked_once.h"
 
 namespace attnscope {
-
-// A study that is asked for once per run, and again on request.
-template <typename Question, typename Result>
-struct AskedOnce {
-  Question question = {};
-  std::optional<std::pair<std::uint64_t, Question>> asked = {};  // the run and its newest question
-  std::optional<Result> result = {};
-  std::uint64_t run = 0;
-  std::int64_t step = 0;
-};
 
 enum class InductionMap { qk, ov, k, q, v };
 

@@ -1,0 +1,165 @@
+// The neurons command: what the hidden units of a feed-forward sublayer respond to.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "commands/commands.h"
+#include "commands/progress.h"
+#include "commands/say.h"
+#include "compute/opening.h"
+#include "engine/torch_engine.h"
+
+namespace attnscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t printed = 20;  // rows of the table
+
+Json contexts_json(const std::vector<NeuronContext>& contexts) {
+  Json list = Json::array();
+  for (const NeuronContext& context : contexts)
+    list.push_back({{"tokens", context.tokens},
+                    {"activations", context.activations},
+                    {"at", context.at},
+                    {"value", context.value}});
+  return list;
+}
+
+Json effects_json(const std::vector<NeuronEffect>& effects) {
+  Json list = Json::array();
+  for (const NeuronEffect& effect : effects) list.push_back({{"token", effect.token}, {"logit", effect.value}});
+  return list;
+}
+
+Json card_json(int neuron, const NeuronCard& card) {
+  Json points = Json::array();
+  for (const NeuronPoint& point : card.points)
+    points.push_back(
+        {{"step", point.step}, {"largest", point.largest}, {"mean", point.mean}, {"active", point.active}});
+  return {{"neuron", neuron},
+          {"strongest", contexts_json(card.strongest)},
+          {"deciles", contexts_json(card.deciles)},
+          {"histogram", {{"least", card.least}, {"counts", card.histogram}}},
+          {"promoted", effects_json(card.promoted)},
+          {"suppressed", effects_json(card.suppressed)},
+          {"nll", card.nll},
+          {"zero_ablation", card.zero},
+          {"mean_ablation", card.mean},
+          {"loss_without", contexts_json(card.hurt)},
+          {"points", points}};
+}
+
+Json json_of(const NeuronsResult& result) {
+  Json json = {{"stack", result.question.place.decoder ? "decoder" : "encoder"},
+               {"layer", result.question.place.layer + 1},
+               {"tokens", result.tokens},
+               {"sentences", result.sentences},
+               {"neurons", Json::array()},
+               {"card", card_json(result.question.neuron, result.card)}};
+  if (result.question.dictionary)
+    json["dictionary"] = {{"features", result.dictionary.features},   {"dead", result.dictionary.dead},
+                          {"active", result.dictionary.active},       {"unexplained", result.dictionary.unexplained},
+                          {"recovered", result.dictionary.recovered}, {"sharper", result.dictionary.sharper}};
+  for (const NeuronFacts& facts : result.neurons) {
+    Json row = {{"largest", facts.largest}, {"mean", facts.mean},       {"active", facts.active},
+                {"token", facts.token},     {"token_r", facts.token_r}, {"position_r", facts.position_r}};
+    if (!facts.promoted.empty()) row["promoted"] = facts.promoted;
+    if (facts.duplicate >= 0) row["duplicate"] = facts.duplicate;
+    json["neurons"].push_back(std::move(row));
+  }
+  return json;
+}
+
+void print_dictionary(const DictionaryFacts& facts) {
+  fmt::print(
+      "{} features, {} dead; {:.1f} active per token; {:.1f} % of the variance unexplained; {:.1f} % of the loss "
+      "recovered; {:.0f} % of the features correlate more with their token than any neuron does\n",
+      facts.features, facts.dead, facts.active, 100 * facts.unexplained, 100 * facts.recovered, 100 * facts.sharper);
+}
+
+void print_list(const NeuronsResult& result) {
+  fmt::print("{} tokens of {} sentences, {} neurons; the {} with the largest activations:\n", result.tokens,
+             result.sentences, result.neurons.size(), std::min(printed, result.neurons.size()));
+  fmt::print("{:>6} {:>9} {:>8}  {:<20} {:>6} {:>7}  {}\n", "neuron", "largest", "active", "token", "r", "pos. r",
+             "promotes");
+  std::vector<std::size_t> order(result.neurons.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return result.neurons[i].largest; });
+  order.resize(std::min(printed, order.size()));
+  for (const std::size_t i : order) {
+    const NeuronFacts& facts = result.neurons[i];
+    fmt::print("{:>6} {:>9.3f} {:>7.1f}%  {:<20} {:>6.2f} {:>7.2f}  {}\n", i, facts.largest, 100 * facts.active,
+               facts.token, facts.token_r, facts.position_r, facts.promoted);
+  }
+}
+
+void print_contexts(const char* title, const std::vector<NeuronContext>& contexts) {
+  if (!contexts.empty()) fmt::print("{}\n", title);
+  for (const NeuronContext& context : contexts) {
+    std::vector<std::string> tokens = context.tokens;
+    std::string& marked = tokens[static_cast<std::size_t>(context.at)];
+    marked = "[" + marked + "]";
+    fmt::print("{:>9.3f}  {}\n", context.value, fmt::join(tokens, " "));
+  }
+}
+
+void print_card(const NeuronsResult& result) {
+  const NeuronCard& card = result.card;
+  const auto effects = [](const char* title, const std::vector<NeuronEffect>& list) {
+    fmt::print("{}", title);
+    for (const NeuronEffect& effect : list) fmt::print("  {} {:+.3f}", effect.token, effect.value);
+    fmt::print("\n");
+  };
+  fmt::print("\nneuron {}\n", result.question.neuron);
+  fmt::print("loss {:.4f} nats/token; with the activation at 0 {:+.4f}, at its mean {:+.4f}\n", card.nll, card.zero,
+             card.mean);
+  if (!card.promoted.empty()) effects("promotes", card.promoted);
+  if (!card.suppressed.empty()) effects("suppresses", card.suppressed);
+  print_contexts("strongest", card.strongest);
+  print_contexts("by decile", card.deciles);
+  print_contexts("loss without it", card.hurt);
+  for (const NeuronPoint& point : card.points)
+    fmt::print("step {:>8}: largest {:.3f}, mean {:.3f}, active {:.1f} %\n", point.step, point.largest, point.mean,
+               100 * point.active);
+}
+
+}  // namespace
+
+int neurons(const NeuronsOptions& options) {
+  ProgressLine line;
+  TorchEngine engine;
+  for (const std::string& warning :
+       engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); }).warnings)
+    say("{}", warning);
+  const NeuronsQuestion question{
+      .place = {!options.encoder && engine.config().model.has_decoder(), static_cast<int>(options.layer) - 1},
+      .dictionary = options.dictionary
+                        ? std::optional(DictionaryOptions{.width = static_cast<int>(options.width),
+                                                          .active = static_cast<int>(options.active),
+                                                          .l1 = options.l1,
+                                                          .steps = static_cast<int>(options.dictionary_steps)})
+                        : std::nullopt,
+      .neuron = static_cast<int>(options.neuron),
+      .over_training = options.over_training};
+  const NeuronsResult result =
+      engine.neurons(question, *engine.watch(), [&](double done) { line.show("Measuring neurons", done); });
+  line.clear();
+  if (!result.problem.empty()) throw std::runtime_error(result.problem);
+  if (options.neuron != result.question.neuron)
+    throw std::runtime_error(fmt::format("--neuron: {}, allowed: 0 to {}", options.neuron, result.neurons.size() - 1));
+  if (options.json) {
+    fmt::print("{}\n", json_of(result).dump(-1, ' ', false, Json::error_handler_t::replace));
+  } else {
+    if (options.dictionary) print_dictionary(result.dictionary);
+    print_list(result);
+    print_card(result);
+  }
+  check_finite(engine, options.run);
+  return 0;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,30 @@
+// Sparse autoencoders: vectors as sums of a few directions out of many (Bricken et al. 2023; Gao et al. 2024, arXiv
+// 2406.04093).
+#pragma once
+
+#include "messages/callbacks.h"
+#include "messages/neurons.h"
+#include "model/kernels/libtorch.h"
+
+namespace attnscope {
+
+struct SparseDictionary {
+  torch::Tensor center;     // D: the mean of the vectors
+  torch::Tensor reading;    // D×M
+  torch::Tensor offset;     // M
+  torch::Tensor writing;    // M×D, rows of norm 1
+  std::int64_t active = 0;  // see DictionaryOptions
+
+  // …×D → …×M, none negative.
+  torch::Tensor encode(const torch::Tensor& vectors) const;
+  // …×M → …×D
+  torch::Tensor decode(const torch::Tensor& features) const;
+
+  SparseDictionary to(torch::Device device) const;
+};
+
+// Trains on N×D, always with the same random numbers. `progress` may throw to cancel.
+SparseDictionary train_dictionary(const torch::Tensor& vectors, const DictionaryOptions& options,
+                                  const FractionCallback& progress);
+
+}  // namespace attnscope

@@ -1,0 +1,59 @@
+#include "inspect/evaluation/linear_probe.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "data/corpus/random.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::int64_t folds = 5;
+constexpr double ridge = 1e-2;  // of the mean variance of a standardized dimension, which is 1
+
+// N×(D+1): standardized with the training rows, and a constant.
+torch::Tensor standardized(const torch::Tensor& rows, const torch::Tensor& training) {
+  const torch::Tensor mean = training.mean(0), deviation = training.std(0, false).clamp_min(1e-6);
+  return torch::cat({(rows - mean) / deviation, torch::ones({rows.size(0), 1}, rows.options())}, 1);
+}
+
+double held_out_accuracy(const torch::Tensor& rows, const torch::Tensor& labels, int classes) {
+  const torch::Tensor fold = torch::arange(rows.size(0)).remainder(folds);
+  double right = 0;
+  for (std::int64_t k = 0; k < folds; ++k) {
+    const torch::Tensor held = fold.eq(k).nonzero().squeeze(1), used = fold.ne(k).nonzero().squeeze(1);
+    const torch::Tensor training = rows.index_select(0, used);
+    const torch::Tensor x = standardized(training, training),
+                        other = standardized(rows.index_select(0, held), training);
+    const torch::Tensor y = torch::one_hot(labels.index_select(0, used), classes).to(torch::kFloat64);
+    const torch::Tensor gram =
+        x.t().matmul(x) + ridge * static_cast<double>(x.size(0)) * torch::eye(x.size(1), x.options());
+    const torch::Tensor weights = torch::linalg_solve(gram, x.t().matmul(y));
+    right += other.matmul(weights).argmax(1).eq(labels.index_select(0, held)).sum().item<double>();
+  }
+  return right / static_cast<double>(rows.size(0));
+}
+
+// The same permutation every time.
+std::vector<std::int64_t> shuffled(std::int64_t count) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  Random random(1);
+  random.shuffle(order);
+  return order;
+}
+
+}  // namespace
+
+ProbeScore linear_probe(const torch::Tensor& rows, std::span<const int> labels, int classes) {
+  const torch::NoGradGuard no_gradients;
+  if (rows.size(0) < folds || classes < 2) return {};
+  // Sentences of one group stand together, so their order is shuffled before it is cut into folds.
+  const torch::Tensor order = torch::tensor(shuffled(rows.size(0)));
+  const torch::Tensor given = torch::tensor(std::vector<std::int64_t>(labels.begin(), labels.end()));
+  const torch::Tensor x = rows.to(torch::kCPU, torch::kFloat64).index_select(0, order);
+  return {held_out_accuracy(x, given.index_select(0, order), classes), held_out_accuracy(x, given, classes)};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,127 @@
+#include "inspect/evaluation/nearest.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "common/mark.h"
+#include "inspect/probe/bounded_tokens.h"
+#include "inspect/probe/tensors.h"
+#include "model/inspection.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t most_contexts = 20;
+
+// Reads the vectors that a question is about from passes of the stack that reads texts.
+class VectorReader {
+ public:
+  VectorReader(SequenceModel& model, const NearestQuestion& question)
+      : model_(model), question_(question), decoder_(model.config().is_language_model()) {}
+
+  bool of_decoder() const { return decoder_; }
+
+  Inspection wanted() const {
+    if (question_.kind == VectorKind::state) return {.states_wanted = true};
+    return {.head_wanted =
+                HeadPlace{decoder_ ? AttentionPart::decoder : AttentionPart::encoder, question_.layer, question_.head}};
+  }
+
+  // B×L×W
+  torch::Tensor read(const Inspection& inspection) const {
+    const auto layer = static_cast<std::size_t>(question_.layer) + 1;
+    if (question_.kind == VectorKind::state)
+      return layer < inspection.states.size() ? inspection.states[layer] : torch::Tensor();
+    if (!inspection.head) return {};
+    const HeadTensors& head = *inspection.head;
+    if (question_.kind == VectorKind::query) return head.q.select(1, question_.head);
+    const std::int64_t groups = head.k.size(1), heads = head.q.size(1);  // keys may be shared by several heads
+    if (question_.kind == VectorKind::key) return head.k.select(1, question_.head * groups / heads);
+    const std::int64_t width = head.heads_output.size(-1) / heads;
+    return head.heads_output.slice(-1, question_.head * width, (question_.head + 1) * width);
+  }
+
+  Inspection pass(const std::vector<int>& ids) const {
+    Inspection inspection = wanted();
+    const torch::Tensor row = ids_tensor(ids, model_.device());
+    if (decoder_) {
+      model_.decode(row, {}, nullptr, &inspection);
+    } else {
+      model_.encode(row, {}, &inspection);
+    }
+    return inspection;
+  }
+
+  // Of a pass over one sentence: the attention of a token to all tokens, of the head or the mean of the layer's.
+  torch::Tensor attention(const Inspection& inspection, std::int64_t position) const {
+    const AttentionWeights& all = decoder_ ? inspection.decoder : inspection.encoder;
+    const torch::Tensor heads = all[static_cast<std::size_t>(question_.layer)][0].select(1, position);  // H×K
+    return (question_.kind == VectorKind::state ? heads.mean(0) : heads[question_.head]).cpu();
+  }
+
+ private:
+  SequenceModel& model_;
+  const NearestQuestion& question_;
+  bool decoder_;
+};
+
+std::string problem_of(const NearestQuestion& question, const ModelConfig& config) {
+  if (config.is_recurrent() || config.is_capture())
+    return mark("Contexts are compared by the states and heads of a Transformer.");
+  const std::int64_t layers = config.is_language_model() ? config.num_decoder_layers : config.num_encoder_layers;
+  if (question.layer < 0 || question.layer >= layers || question.head < 0 || question.head >= config.num_heads)
+    return mark("The model has no such layer or head.");
+  return {};
+}
+
+std::vector<int> ids_of_text(const Tokenizer& tokenizer, const ModelConfig& config, const std::string& text) {
+  bool truncated = false;
+  if (!config.is_language_model()) return ids_of(source_tokens(tokenizer, text, config.max_length, truncated));
+  std::vector<int> ids = prompt_ids(tokenizer, text);
+  if (std::cmp_greater(ids.size(), config.max_length)) ids.resize(static_cast<std::size_t>(config.max_length));
+  return ids;
+}
+
+}  // namespace
+
+NearestResult nearest_contexts(SequenceModel& model, const Tokenizer& tokenizer, const std::vector<Batch>& batches,
+                               const NearestQuestion& question, const YieldCallback& yield) {
+  NearestResult made{.problem = problem_of(question, model.config()), .question = question};
+  if (!made.problem.empty()) return made;
+  const torch::NoGradGuard no_gradients;
+  const VectorReader reader(model, question);
+  const std::vector<int> ids = ids_of_text(tokenizer, model.config(), question.text);
+  const auto token = std::clamp<std::int64_t>(question.token, 0, std::ssize(ids) - 1);
+  made.question.token = static_cast<int>(token);
+  made.token = tokenizer.token(ids[static_cast<std::size_t>(token)]);
+  const torch::Tensor chosen = reader.read(reader.pass(ids))[0][token].to(torch::kCPU, torch::kFloat32);
+  const TokenSample sample(
+      model, batches, reader.of_decoder(), reader.wanted(),
+      [&](const Inspection& inspection) { return reader.read(inspection); }, yield);
+  made.tokens = sample.tokens();
+  if (made.tokens == 0) return made;
+  const torch::Tensor cosines = torch::cosine_similarity(sample.values, chosen.unsqueeze(0), 1);
+  const torch::Tensor order = cosines.argsort(0, true);
+  std::set<std::int64_t> sentences;
+  for (std::int64_t i = 0; i < order.size(0) && made.contexts.size() < most_contexts; ++i) {
+    const auto row = order[i].item<std::int64_t>();
+    const auto next = std::ranges::upper_bound(sample.sentences, row);
+    const std::int64_t begin = *(next - 1);
+    if (!sentences.insert(begin).second) continue;
+    if (yield) yield();
+    std::vector<int> sentence;
+    for (std::int64_t at = begin; at < *next; ++at)
+      sentence.push_back(static_cast<int>(sample.ids[at].item<std::int64_t>()));
+    const torch::Tensor weights = reader.attention(reader.pass(sentence), row - begin);
+    const TokenSample::Rows around = sample.around(row);
+    const auto attended = static_cast<std::size_t>(weights.argmax().item<std::int64_t>());
+    made.contexts.push_back(
+        {{sample.texts(tokenizer, around), to_values(weights.slice(0, around.first - begin, around.end - begin)),
+          static_cast<int>(row - around.first), cosines[row].item<float>()},
+         tokenizer.token(sentence[attended])});
+  }
+  return made;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,53 @@
+// What the neurons of a feed-forward sublayer respond to, over a sample of the validation part.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "inspect/evaluation/dictionary.h"
+#include "inspect/evaluation/token_sample.h"
+#include "messages/neurons.h"
+
+namespace attnscope {
+
+// Why a model's neurons cannot be listed; empty: they can.
+std::string neurons_problem(const ModelConfig& config, const LayerPlace& place);
+
+// The output of the layer on every token of a sample: the vectors of a dictionary.
+TokenSample layer_outputs(SequenceModel& model, const std::vector<Batch>& batches, const LayerPlace& place,
+                          const YieldCallback& yield);
+
+// The activations of the layer's neurons, or of a dictionary's features, on every token of a sample. The model is
+// frozen.
+class NeuronSample {
+ public:
+  // `dictionary` is null for neurons.
+  NeuronSample(SequenceModel& model, const std::vector<Batch>& batches, const LayerPlace& place,
+               std::shared_ptr<const SparseDictionary> dictionary, const YieldCallback& yield);
+
+  std::int64_t tokens() const { return sample_.tokens(); }
+  std::int64_t sentences() const { return std::ssize(sample_.sentences) - 1; }
+
+  std::vector<NeuronFacts> facts(const SequenceModel& model, const Tokenizer& tokenizer) const;
+  NeuronCard card(SequenceModel& model, const Tokenizer& tokenizer, int neuron, const YieldCallback& yield) const;
+  NeuronPoint point(int neuron, std::int64_t step) const;
+
+  // Of a dictionary; `neurons` are those of the same layer.
+  DictionaryFacts dictionary_facts(SequenceModel& model, const NeuronSample& neurons, const YieldCallback& yield) const;
+
+ private:
+  torch::Tensor written_rows(const SequenceModel& model) const;
+  torch::Tensor losses(SequenceModel& model, const Inspection& changed, const YieldCallback& yield) const;
+  Inspection held(int neuron, double activation) const;
+  torch::Tensor correlations(const torch::Tensor& distinct, const torch::Tensor& inverse,
+                             const torch::Tensor& counts) const;
+  NeuronContext context(const Tokenizer& tokenizer, const torch::Tensor& activations, std::int64_t row) const;
+  std::vector<NeuronContext> contexts(const Tokenizer& tokenizer, const torch::Tensor& activations,
+                                      const torch::Tensor& values, std::size_t most) const;
+
+  LayerPlace place_;
+  std::shared_ptr<const SparseDictionary> dictionary_;
+  TokenSample sample_;
+};
+
+}  // namespace attnscope

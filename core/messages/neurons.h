@@ -1,0 +1,95 @@
+// The hidden units of a feed-forward sublayer: what activates each, what it promotes, and what is lost without it (Geva
+// et al. 2021, arXiv 2012.14913).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/interventions.h"
+#include "messages/token.h"
+
+namespace attnscope {
+
+// A sparse autoencoder of a layer's output: its features are listed like neurons.
+struct DictionaryOptions {
+  int width = 4;      // features, as a multiple of d_model
+  int active = 16;    // the largest features of a token that count (TopK, 2406.04093); 0: all, with the L1 penalty
+  double l1 = 0.05;   // of the features' sum, if `active` is 0 (Bricken et al. 2023)
+  int steps = 1500;
+  bool operator==(const DictionaryOptions&) const = default;
+};
+
+struct DictionaryFacts {
+  int features = 0, dead = 0;  // dead: on no token of the sample
+  double unexplained = 0;      // share of the variance of the layer's output
+  double active = 0;           // features per token (L0)
+  // (mean-ablated loss − loss through the dictionary) ÷ (mean-ablated loss − loss): 1 loses nothing
+  double recovered = 0;
+  // Share of the live features that correlate more with their token than every neuron of the layer with that token.
+  double sharper = 0;
+};
+
+inline constexpr int strongest_neuron = -1;
+
+struct NeuronsQuestion {
+  LayerPlace place = {};
+  std::optional<DictionaryOptions> dictionary = {};  // its features instead of neurons
+  int neuron = 0;              // whose card is wanted; or strongest_neuron, with the largest activation
+  bool over_training = false;  // also at every recorded step
+  bool operator==(const NeuronsQuestion&) const = default;
+};
+
+// A row of the list. Shares and correlations are over the tokens of the sample.
+struct NeuronFacts {
+  float largest = 0;       // activation
+  float mean = 0;
+  float active = 0;        // share of tokens with an activation above 0
+  std::string token = {};  // with which the activation correlates most, and how much
+  float token_r = 0;
+  float position_r = 0;       // correlation with the position
+  std::string promoted = {};  // the token whose logit it raises most; empty: the stack has no output matrix
+  int duplicate = -1;         // an earlier neuron whose activations correlate by at least 0.99
+  bool is_dead() const { return largest <= 0; }
+};
+
+// A token of the sample with its neighbors.
+struct NeuronContext {
+  std::vector<std::string> tokens = {};
+  std::vector<float> activations = {};  // of the neuron
+  int at = 0;                           // the token
+  float value = 0;                      // its activation; under ablation, the increase of its target's loss in nats
+};
+
+struct NeuronEffect {
+  std::string token;
+  float value = 0;
+};
+
+struct NeuronPoint {
+  std::int64_t step = 0;
+  double largest = 0, mean = 0, active = 0;
+};
+
+struct NeuronCard {
+  std::vector<NeuronContext> strongest = {};  // one per sentence
+  std::vector<NeuronContext> deciles = {};    // of the activations above 0, from the lowest to the highest
+  std::vector<float> histogram = {};          // tokens in equal bins from `least` to NeuronFacts::largest
+  float least = 0;
+  std::vector<NeuronEffect> promoted = {}, suppressed = {};  // by how much an activation of 1 changes the logits
+  double nll = 0, zero = 0, mean = 0;  // nats/token: of the sample; the increase with the activation at 0, at its mean
+  std::vector<NeuronContext> hurt = {};  // the tokens whose targets lose most with the activation at 0
+  std::vector<NeuronPoint> points = {};  // ascending; the last with the present weights
+};
+
+struct NeuronsResult {
+  std::string problem = {};  // why there is none, in one sentence
+  NeuronsQuestion question = {};
+  std::int64_t tokens = 0, sentences = 0;  // of the sample of the validation part
+  std::vector<NeuronFacts> neurons = {};   // of the layer
+  NeuronCard card = {};
+  DictionaryFacts dictionary = {};
+};
+
+}  // namespace attnscope

@@ -1,0 +1,86 @@
+// Sparse dictionaries and linear probes, against synthetic vectors.
+#include <gtest/gtest.h>
+
+#include "inspect/evaluation/dictionary.h"
+#include "inspect/evaluation/linear_probe.h"
+
+namespace attnscope {
+namespace {
+
+// Vectors that are sums of few of `features` random directions with strengths from 1 to 2.
+struct Synthetic {
+  torch::Tensor directions, vectors;
+
+  Synthetic(std::int64_t features, std::int64_t width, std::int64_t count, double share) {
+    torch::manual_seed(3);
+    directions = torch::randn({features, width});
+    directions /= directions.norm(2, 1, true);
+    const torch::Tensor strengths = torch::rand({count, features}).lt(share) * (1 + torch::rand({count, features}));
+    vectors = strengths.matmul(directions) + 0.5;
+  }
+
+  // The share of directions that a row of the dictionary has with a cosine of at least 0.9.
+  double found(const SparseDictionary& dictionary) const {
+    return std::get<0>(directions.matmul(dictionary.writing.t()).max(1))
+        .ge(0.9)
+        .to(torch::kFloat32)
+        .mean()
+        .item<double>();
+  }
+};
+
+TEST(Dictionary, FindsTheDirectionsOfSparseSums) {
+  const Synthetic synthetic(48, 32, 8000, 0.04);
+  const SparseDictionary top = train_dictionary(synthetic.vectors, {.width = 4, .active = 4, .steps = 1500}, {});
+  EXPECT_GE(synthetic.found(top), 0.9);
+  const SparseDictionary l1 =
+      train_dictionary(synthetic.vectors, {.width = 4, .active = 0, .l1 = 0.06, .steps = 1500}, {});
+  EXPECT_GE(synthetic.found(l1), 0.9);
+  const torch::Tensor made = top.decode(top.encode(synthetic.vectors));
+  const torch::Tensor centered = synthetic.vectors - synthetic.vectors.mean(0);
+  EXPECT_LT((made - synthetic.vectors).square().sum().item<double>() / centered.square().sum().item<double>(), 0.1);
+}
+
+TEST(Dictionary, HasAtMostSoManyActiveFeatures) {
+  const Synthetic synthetic(16, 8, 500, 0.2);
+  const SparseDictionary dictionary = train_dictionary(synthetic.vectors, {.width = 2, .active = 3, .steps = 20}, {});
+  EXPECT_LE(dictionary.encode(synthetic.vectors).gt(0).sum(1).max().item<std::int64_t>(), 3);
+  EXPECT_EQ(dictionary.writing.size(0), 16);
+  for (const double norm :
+       {dictionary.writing.norm(2, 1).min().item<double>(), dictionary.writing.norm(2, 1).max().item<double>()})
+    EXPECT_NEAR(norm, 1, 1e-5);
+  const SparseDictionary again = train_dictionary(synthetic.vectors, {.width = 2, .active = 3, .steps = 20}, {});
+  EXPECT_TRUE(torch::equal(dictionary.writing, again.writing)) << "the same random numbers";
+}
+
+TEST(Dictionary, CanBeCanceledAndSurvivesVectorsThatAreAllEqual) {
+  EXPECT_THROW(train_dictionary(torch::randn({10, 4}), {},
+                                [](double done) {
+                                  if (done > 0) throw std::runtime_error("canceled");
+                                }),
+               std::runtime_error);
+  const SparseDictionary flat = train_dictionary(torch::ones({10, 4}), {.width = 2, .active = 2, .steps = 5}, {});
+  EXPECT_TRUE(flat.decode(flat.encode(torch::ones({1, 4}))).isfinite().all().item<bool>());
+}
+
+TEST(LinearProbe, ReadsWhatIsSeparableAndNotWhatIsShuffled) {
+  torch::manual_seed(5);
+  std::vector<int> labels;
+  for (int i = 0; i < 300; ++i) labels.push_back(i / 100);  // in groups, as they are collected
+  torch::Tensor rows = torch::randn({300, 16});
+  for (int i = 0; i < 300; ++i) rows[i][labels[static_cast<std::size_t>(i)]] += 12;
+  const ProbeScore score = linear_probe(rows, labels, 3);
+  EXPECT_EQ(score.accuracy, 1);
+  EXPECT_LT(score.control, 0.5);
+  EXPECT_GT(score.control, 0.2);
+  EXPECT_LT(linear_probe(torch::randn({300, 16}), labels, 3).accuracy, 0.5) << "nothing to read";
+}
+
+TEST(LinearProbe, NeedsTwoGroupsAndEnoughRows) {
+  const std::vector<int> labels = {0, 1, 0};
+  EXPECT_EQ(linear_probe(torch::randn({3, 4}), labels, 2).accuracy, 0);
+  EXPECT_EQ(linear_probe(torch::randn({3, 4}), labels, 1).accuracy, 0);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,155 @@
+// What neurons respond to, against a feed-forward sublayer whose weights are set by hand.
+#include <gmock/gmock.h>
+
+#include "engine/torch_engine.h"
+#include "inspect/evaluation/neurons.h"
+#include "inspect/probe/readout.h"
+#include "run_fixture.h"
+
+namespace attnscope {
+namespace {
+
+using testing::HasSubstr;
+
+// A decoder-only layer without attention over one-hot tokens. Neuron 3 fires by 2 on `trigger` and promotes `answer`;
+// neuron 5 does the same; the others are dead.
+struct Planted {
+  static constexpr int trigger = 7, answer = 11;
+  Tokenizer tokenizer = [] {
+    std::vector<std::string> sentences;
+    for (int word = 0; word < 20; ++word) sentences.push_back("w" + std::to_string(word));
+    TokenizerConfig config;
+    config.type = "word";
+    return Tokenizer(Tokenizer::train(sentences, config));
+  }();
+  std::int64_t v = tokenizer.vocab_size();
+  Model model;
+  std::vector<Batch> batches;
+
+  Planted() {
+    ModelConfig config;
+    config.architecture = "decoder-only";
+    config.d_model = v;
+    config.num_heads = 1;
+    config.num_decoder_layers = 1;
+    config.d_ff = 8;
+    config.norm_kind = "none";
+    config.positions = "none";
+    config.scaled_embeddings = config.tied_embeddings = false;
+    config.max_length = 12;
+    model = make_model(config, v);
+    const torch::NoGradGuard no_grad;
+    for (torch::Tensor& parameter : model->parameters()) parameter.zero_();
+    at("embedding.weight").copy_(torch::eye(v));
+    at("output_weight").copy_(torch::eye(v));
+    at("decoder.layers.0.linear1.bias").fill_(-1);
+    for (const int neuron : {3, 5}) {
+      at("decoder.layers.0.linear1.weight")[neuron][trigger] = 3;
+      at("decoder.layers.0.linear2.weight").select(1, neuron)[answer] = 1;
+    }
+    model->freeze();
+    torch::manual_seed(1);
+    for (int i = 0; i < 3; ++i) {
+      Batch batch;
+      batch.target_in = torch::randint(4, v, {5, 12}, torch::kInt64);
+      batch.target_in.index_put_({batch.target_in == trigger}, 8);
+      for (int row = 0; row < 5; ++row) batch.target_in[row][2 * row + i] = trigger;
+      batch.target_out = torch::where(batch.target_in == trigger, torch::full_like(batch.target_in, answer), 12);
+      batch.targets = 60;
+      batches.push_back(batch);
+    }
+  }
+
+  torch::Tensor at(const std::string& name) { return model->named_parameters()[name]; }
+  NeuronSample sample() { return NeuronSample(*model, batches, {true, 0}, nullptr, {}); }
+};
+
+TEST(Neurons, AreFoundByEveryList) {
+  Planted planted;
+  const NeuronSample sample = planted.sample();
+  EXPECT_EQ(sample.tokens(), 180);
+  EXPECT_EQ(sample.sentences(), 15);
+  const std::vector<NeuronFacts> facts = sample.facts(*planted.model, planted.tokenizer);
+  ASSERT_EQ(facts.size(), 8U);
+  for (int neuron = 0; neuron < 8; ++neuron) {
+    const NeuronFacts& of = facts[static_cast<std::size_t>(neuron)];
+    const bool planted_here = neuron == 3 || neuron == 5;
+    EXPECT_EQ(of.is_dead(), !planted_here) << neuron;
+    EXPECT_EQ(of.duplicate, neuron == 5 ? 3 : -1) << neuron;
+    if (!planted_here) {
+      EXPECT_EQ(of.token, "") << neuron;
+      EXPECT_EQ(of.active, 0) << neuron;
+      continue;
+    }
+    EXPECT_NEAR(of.largest, 2, 1e-5);
+    EXPECT_NEAR(of.active, 15.0 / 180, 1e-6);
+    EXPECT_NEAR(of.mean, 2 * 15.0 / 180, 1e-6);
+    EXPECT_EQ(of.token, planted.tokenizer.token(Planted::trigger));
+    EXPECT_NEAR(of.token_r, 1, 1e-4);
+    EXPECT_EQ(of.promoted, planted.tokenizer.token(Planted::answer));
+  }
+}
+
+TEST(Neurons, CardNamesContextsEffectsAndTheLossWithoutIt) {
+  Planted planted;
+  const NeuronSample sample = planted.sample();
+  const NeuronCard card = sample.card(*planted.model, planted.tokenizer, 3, {});
+  ASSERT_FALSE(card.strongest.empty());
+  for (const NeuronContext& context : card.strongest) {
+    EXPECT_NEAR(context.value, 2, 1e-5);
+    EXPECT_EQ(context.tokens[static_cast<std::size_t>(context.at)], planted.tokenizer.token(Planted::trigger));
+    EXPECT_NEAR(context.activations[static_cast<std::size_t>(context.at)], 2, 1e-5);
+  }
+  ASSERT_EQ(card.deciles.size(), 10U);
+  EXPECT_NEAR(card.deciles.front().value, 2, 1e-5) << "only of the tokens on which it is active";
+  EXPECT_NEAR(card.deciles.back().value, 2, 1e-5);
+  EXPECT_EQ(card.promoted.front().token, planted.tokenizer.token(Planted::answer));
+  EXPECT_NEAR(card.promoted.front().value, 1 * (1 - 1.0 / static_cast<double>(planted.v)), 1e-4);
+  double counted = 0;
+  for (const float count : card.histogram) counted += count;
+  EXPECT_EQ(counted, 180);
+  // The same as the loss of a model whose neuron writes nothing.
+  const torch::NoGradGuard no_grad;
+  planted.at("decoder.layers.0.linear2.weight").select(1, 3).zero_();
+  const double without = planted.sample().card(*planted.model, planted.tokenizer, 3, {}).nll;
+  EXPECT_NEAR(card.zero, without - card.nll, 1e-5);
+  EXPECT_GT(card.zero, 0.1);
+  ASSERT_FALSE(card.hurt.empty());
+  const NeuronContext& hurt = card.hurt.front();
+  EXPECT_EQ(hurt.tokens[static_cast<std::size_t>(hurt.at)], planted.tokenizer.token(Planted::trigger));
+  EXPECT_NEAR(hurt.value * 15 / 180, card.zero, 1e-4) << "only these tokens lose";
+}
+
+TEST(Neurons, AtItsMeanANeuronThatNeverVariesLosesNothing) {
+  Planted planted;
+  const torch::NoGradGuard no_grad;
+  planted.at("decoder.layers.0.linear1.bias")[0] = 1;  // on every token, by 1
+  planted.at("decoder.layers.0.linear2.weight").select(1, 0)[Planted::answer] = 2;
+  const NeuronCard card = planted.sample().card(*planted.model, planted.tokenizer, 0, {});
+  EXPECT_NEAR(card.mean, 0, 1e-6);
+  EXPECT_GT(std::abs(card.zero), 1e-3);
+  EXPECT_TRUE(card.points.empty());
+  EXPECT_EQ(card.histogram.size(), 1U) << "one value";
+}
+
+TEST(Neurons, OfARunAreMeasuredInEveryStackAndOverTraining) {
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  engine.record_weights();
+  for (int step = 0; step < 3; ++step) engine.train_step({});
+  for (const bool decoder : {false, true}) {
+    const NeuronsQuestion asked{.place = {decoder, 0}, .neuron = 2, .over_training = true};
+    const NeuronsResult result = engine.neurons(asked, *engine.watch(), [](double) {});
+    ASSERT_EQ(result.problem, "");
+    EXPECT_EQ(result.neurons.size(), static_cast<std::size_t>(engine.config().model.d_ff));
+    EXPECT_GT(result.tokens, 0);
+    ASSERT_EQ(result.card.points.size(), 2U);
+    EXPECT_EQ(result.card.points.back().step, 3);
+    EXPECT_EQ(result.neurons[0].promoted.empty(), !decoder) << "no output matrix reads the encoder";
+    EXPECT_EQ(result.card.hurt.empty(), !decoder);
+  }
+  EXPECT_THAT(engine.neurons({.place = {true, 9}}, *engine.watch(), [](double) {}).problem, HasSubstr("no such layer"));
+}
+
+}  // namespace
+}  // namespace attnscope

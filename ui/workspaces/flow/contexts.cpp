@@ -1,0 +1,103 @@
+#include "workspaces/flow/contexts.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "common/clamped.h"
+#include "widgets/token_strip.h"
+#include "workspaces/attention/row.h"
+#include "workspaces/flow/neurons.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::array kinds = {
+    ChoiceText{VectorKind::state, mark("state"), mark("The token's vector after the layer.")},
+    ChoiceText{VectorKind::query, mark("query"), mark("The query of the head.")},
+    ChoiceText{VectorKind::key, mark("key"), mark("The key of the head.")},
+    ChoiceText{VectorKind::head, mark("head output"), mark("What the head adds for this token, before W_O.")},
+};
+
+void draw_choices(NearestQuestion& question, const ModelConfig& model, const Skin& skin) {
+  for (const auto& choice : kinds)
+    if (draw_choice(tr_label(choice.title), question.kind == choice.value, tr(choice.help), skin))
+      question.kind = choice.value;
+  const auto number = [&](const char* label, int& value, std::int64_t count) {
+    int shown = value + 1;
+    ImGui::SetNextItemWidth(skin.px(90));
+    if (ImGui::InputInt(label, &shown)) value = shown - 1;
+    value = clamped(value, 0, static_cast<int>(count) - 1);
+    ImGui::SameLine(0, skin.px(10));
+  };
+  number(tr_label("layer"), question.layer,
+         model.is_language_model() ? model.num_decoder_layers : model.num_encoder_layers);
+  if (question.kind != VectorKind::state) number(tr_label("head"), question.head, model.num_heads);
+}
+
+// "8 of 20 contexts are the same token; 5 attend most to ▁animal."
+std::string in_common(const NearestResult& result) {
+  std::map<std::string, int> attended;
+  std::int64_t same = 0;
+  for (const NearestContext& found : result.contexts) {
+    same += found.context.tokens[static_cast<std::size_t>(found.context.at)] == result.token;
+    ++attended[found.attended];
+  }
+  const auto most = std::ranges::max_element(attended, {}, &std::pair<const std::string, int>::second);
+  return trf("{} of {} contexts have the same token; {} attend most to {}. Among {} tokens of the validation part.",
+             same, result.contexts.size(), most->second, one_line(most->first), result.tokens);
+}
+
+void draw_found(const NearestResult& result, const Skin& skin) {
+  draw_wrapped_label(skin.fonts.ui, skin.theme.text, in_common(result), skin);
+  for (const NearestContext& found : result.contexts) {
+    const float largest = *std::ranges::max_element(found.context.activations);
+    draw_context(found.context, largest, fmt::format("{:.3f}", found.context.value), skin);
+    help_tooltip(trf("Cosine {:.4f}. Colored: the attention of the underlined token, most to {}.", found.context.value,
+                     one_line(found.attended)),
+                 skin);
+  }
+}
+
+}  // namespace
+
+void take_contexts(ContextsView& view, NearestResult result, std::uint64_t run, std::int64_t step) {
+  view.study.run = run;
+  view.study.step = step;
+  view.study.result = std::move(result);
+}
+
+void move_in_contexts(ContextsView& view, int by) {
+  view.study.question.token = std::max(0, view.study.question.token + by);
+}
+
+void draw_contexts(WorkspaceContext& context, ContextsView& view) {
+  const Skin& skin = context.skin;
+  const Snapshot& snapshot = *context.maps.complete.snapshot;
+  NearestQuestion& question = view.study.question;
+  const std::span<const Token> tokens = snapshot.typed();
+  question.text = snapshot.source_text;
+  if (question.token < 0) question.token = telling_row(tokens);
+  if (question.token < 0) question.token = static_cast<int>(tokens.size()) - 1;
+  question.token = clamped(question.token, 0, std::max(0, static_cast<int>(tokens.size()) - 1));
+  draw_choices(question, context.config.model, skin);
+  const NearestResult* result = asked_result(context, view.study, tr("Comparing with the validation part\u2026"));
+  if (!result) return;
+  TokenStripOptions options;
+  options.show_ids = false;
+  options.selected = question.token;
+  if (const TokenStripResult strip = draw_token_strip("typed", tokens, options, skin); strip.clicked >= 0)
+    question.token = strip.clicked;
+  if (result->question != question || result->contexts.empty())
+    return draw_quiet_note(tr("Comparing with the validation part\u2026"), ImGui::GetContentRegionAvail(), skin);
+  ImGui::BeginChild("contexts", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
+  draw_found(*result, skin);
+  ImGui::EndChild();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,49 @@
+// View "Neurons": what each hidden unit of a feed-forward sublayer responds to and what it does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/series.h"
+#include "messages/neurons.h"
+#include "widgets/plot.h"
+#include "workspaces/asked_once.h"
+#include "workspaces/workspace.h"
+
+namespace attnscope {
+
+// The columns of the list, by which it can be sorted.
+enum class NeuronColumn { number, here, largest, active, token, position, promotes };
+
+enum class NeuronContexts { strongest, deciles, hurt };
+
+struct NeuronsView {
+  AskedOnce<NeuronsQuestion, NeuronsResult> study = {.question = {.neuron = strongest_neuron}};
+  NeuronColumn sorted_by = NeuronColumn::largest;
+  bool descending = true;
+  NeuronContexts contexts = NeuronContexts::strongest;
+  int token = -1;  // of the sentence, whose activations are listed; −1: a pronoun, or the last
+
+  // ---- derived from the result
+  Series histogram, largest, mean;
+  double bin = 0;
+  PlotAxis values_axis, steps_axis;
+  PlotView values_plot, steps_plot;
+};
+
+void take_neurons(NeuronsView& view, NeuronsResult result, std::uint64_t run, std::int64_t step);
+
+// Moves to the next or previous neuron of the list's order.
+void move_in_neurons(NeuronsView& view, const Snapshot& snapshot, int by);
+
+void draw_neurons(WorkspaceContext& context, NeuronsView& view);
+
+// The tokens in a row, each behind its activation; what does not fit is cut on both sides of the marked token.
+void draw_context(const NeuronContext& context, float largest, const std::string& number, const Skin& skin);
+
+// Neurons × facts.
+std::optional<WorkspaceNumbers> neuron_numbers(const NeuronsView& view);
+
+}  // namespace attnscope
