@@ -112,10 +112,10 @@ TEST_F(ShapedText, IsDrawnIntoTheAtlas) {
   for (const ImFont* font : {fonts.ui, fonts.large, fonts.mono_small}) {
     const ImFontGlyph* glyph = font->FindGlyphNoFallback(first_shaped);
     ASSERT_TRUE(glyph);
+    const auto at = [](float share, int size) { return static_cast<int>(share * static_cast<float>(size)); };
     int ink = 0;
-    for (int y = static_cast<int>(glyph->V0 * static_cast<float>(rows)); y < static_cast<int>(glyph->V1 * rows); ++y)
-      for (int x = static_cast<int>(glyph->U0 * static_cast<float>(columns)); x < static_cast<int>(glyph->U1 * columns); ++x)
-        ink += pixels[y * columns + x] > 128;
+    for (int y = at(glyph->V0, rows); y < at(glyph->V1, rows); ++y)
+      for (int x = at(glyph->U0, columns); x < at(glyph->U1, columns); ++x) ink += pixels[y * columns + x] > 128;
     EXPECT_GT(ink, 4);
     EXPECT_GE(glyph->Y0, -font_size(font) / 2);
     EXPECT_LE(glyph->Y1, font_size(font) * 1.5F) << "on the line";
