@@ -570,8 +570,6 @@ TEST(SearchAll, WritesWhatEverySourceGivesByItself) {
   for (const NamedModel& named : every_architecture()) {
     torch::manual_seed(4);
     const Model model = make_model(named.config, small_vocab_size);
-    const torch::NoGradGuard none;
-    for (torch::Tensor& parameter : model->parameters()) parameter.mul_(3);  // far from ties
     model->freeze();
     for (const std::int64_t beam : {1, 4}) {
       const SearchOptions options{.beam = beam, .limit = 12};
@@ -584,7 +582,7 @@ TEST(SearchAll, WritesWhatEverySourceGivesByItself) {
         const auto alone = beam_search(*model, source, {}, options).front();
         ASSERT_EQ(found[i].size(), alone.size()) << named.name;
         EXPECT_EQ(found[i].front().ids, alone.front().ids) << named.name << ", beam " << beam << ", source " << i;
-        EXPECT_NEAR(found[i].front().score, alone.front().score, 2e-3) << named.name;
+        EXPECT_NEAR(found[i].front().score, alone.front().score, 1e-4) << named.name;
       }
     }
   }

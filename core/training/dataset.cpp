@@ -33,6 +33,7 @@ class TokenWriter {
     index_.push_back(out_.size() / sizeof(int) - part_ + begin);
     index_.push_back(index_.back() + source_length);
   }
+  void expect(std::size_t pairs) { index_.reserve(2 * pairs); }
   std::uint64_t num_ids() const { return out_.size() / sizeof(int); }
 
   // Ends a part: training or validation.
@@ -40,7 +41,7 @@ class TokenWriter {
     const std::uint64_t count = num_ids() - part_;
     const std::uint64_t index = out_.append_numbers(std::span<const std::uint64_t>(index_));
     parts_.push_back({part_ * sizeof(int), count, index, index_.size()});
-    index_.clear();
+    std::vector<std::uint64_t>().swap(index_);
     part_ = num_ids();
   }
 
@@ -130,6 +131,7 @@ void encode_part(const PairList& pairs, const Tokenizer& tokenizer, std::int64_t
                  Dataset& dataset, const FractionCallback& progress) {
   const std::size_t count = (pairs.size() + pairs_per_chunk - 1) / pairs_per_chunk;
   std::vector<Chunk> chunks(count);
+  writer.expect(pairs.size());
   encode_in_turns(
       count, tokenizer,
       [&](std::size_t i, TextEncoder& encoder) {

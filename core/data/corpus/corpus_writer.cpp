@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "common/free_memory.h"
 #include "data/corpus/random.h"
 
 namespace attnscope {
@@ -125,6 +126,8 @@ void CorpusWriter::finish(Corpus& corpus, const CorpusConfig& config, const std:
   Json about = {{"name", corpus.name}, {"hash", corpus.hash}, {"report", report_json(corpus.report, config)}};
   for (const std::vector<std::uint64_t>& part : parts)
     about["parts"].push_back({out_.append_numbers(std::span<const std::uint64_t>(part)), part.size()});
+  parts = {};
+  give_back_memory();
   take_parts(out_.finish(about.dump(-1, ' ', false, Json::error_handler_t::replace)), about["parts"], corpus);
 }
 

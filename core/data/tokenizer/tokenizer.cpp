@@ -30,6 +30,7 @@ void keep_sample(std::vector<std::string_view>& texts) {
   });
   texts.erase(enough, texts.end());
   if (texts.size() > max_count) texts.resize(max_count);
+  texts.shrink_to_fit();
 }
 
 constexpr std::size_t texts_per_yield = 1 << 10;
