@@ -225,6 +225,15 @@ void add_sweep(CLI::App& app, Run& run, SweepOptions& o) {
   sub->add_flag("--csv", o.csv, "Print the table as CSV");
 }
 
+void add_cache(CLI::App& app, Run& run, CacheOptions& o) {
+  CLI::App* sub = add_command(app, run, o, cache, "cache",
+                              "List or remove what is stored to start faster: large corpora, their tokens and tokenizers");
+  CLI::Option* prune = sub->add_flag("--prune", o.prune, "Remove the files; they are made again when they are needed");
+  add_option(sub, "--unused", "DAYS", o.days, "Only those that were not used for this many days")
+      ->check(at_least(0))
+      ->needs(prune);
+}
+
 void add_runs(CLI::App& app, Run& run, RunsOptions& o) {
   CLI::App* sub = add_command(app, run, o, runs, "runs",
                               "List the runs in a folder: the fields in which they differ, and their losses");
@@ -517,6 +526,9 @@ void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
   auto* memory =
       sub->add_flag("--memory", o.memory, "Benchmark only the memory that training a large model needs, by setting");
   memory->excludes(training)->excludes(device)->excludes(growth);
+  auto* window =
+      sub->add_flag("--window", o.window_alone, "Benchmark only the window: frames, and keystrokes while training");
+  window->excludes(training)->excludes(device)->excludes(growth)->excludes(memory);
   sub->add_option("--peer", o.peer, "Internal: run the process that training is compared with")
       ->check(CLI::Range(0, 9))
       ->group("");
@@ -713,6 +725,7 @@ struct AllOptions {
   WindowOptions window, attach;
   TrainOptions train;
   RunsOptions runs;
+  CacheOptions cache;
   CompareOptions compare;
   TranslateOptions translate;
   FillOptions fill;
@@ -742,6 +755,7 @@ void add_commands(CLI::App& app, Run& run, AllOptions& o) {
   add_train(app, run, o.train);
   add_sweep(app, run, o.sweep);
   add_runs(app, run, o.runs);
+  add_cache(app, run, o.cache);
   add_compare(app, run, o.compare);
   add_translate(app, run, o.translate, "translate", "Translate the lines of stdin to stdout");
   add_translate(app, run, o.translate, "generate",
@@ -820,6 +834,7 @@ void occupy_standard_descriptors() {
 
 int main(int argc, char** argv) {
   attnscope::occupy_standard_descriptors();
+  std::ios::sync_with_stdio(false);  // std::cin has a buffer of its own
   std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit becomes a reported write error
   try {
     return attnscope::finish_output(attnscope::run_program(argc, argv));

@@ -614,12 +614,14 @@ TEST(CorpusContrasts, HaveTheWordsThatTheCorpusHasForTheOtherNoun) {
 
 TEST(CorpusContrasts, TheLikeliestAreOfferedFirst) {
   Corpus corpus = small_corpus();
-  corpus.train.push_back(corpus.train[1]);
-  corpus.train.back().source = "the cat ran to the car as it was broken.";  // nothing else differs, as with "red"
-  corpus.train.push_back(corpus.train[2]);
-  corpus.train.back().source = "the pig hid in the van as it was red.";  // said of two things: the better known
-  corpus.train.push_back(corpus.train[1]);
-  corpus.train.back().source = "the cow hid by the car as it was blue.";  // three other words: of another kind
+  const auto add = [&](std::size_t like, const char* source) {
+    Pair pair = corpus.train[like];
+    pair.source = source;
+    corpus.train.push_back(pair);
+  };
+  add(1, "the cat ran to the car as it was broken.");  // nothing else differs, as with "red"
+  add(2, "the pig hid in the van as it was red.");     // said of two things: the better known
+  add(1, "the cow hid by the car as it was blue.");    // three other words: of another kind
   const std::vector<std::string> offered = contrasts_of(corpus, "the cat ran to the car as it was tired.");
   const std::string start = "the cat ran to the car as it was ";
   ASSERT_GE(offered.size(), 3U);

@@ -175,10 +175,11 @@ std::shared_ptr<Dataset> random_texts(int count) {
   auto dataset = std::make_shared<Dataset>();
   torch::manual_seed(5);
   for (int i = 0; i < count; ++i) {
-    EncodedPair& pair = dataset->train.emplace_back();
+    EncodedPair pair;
     for (int j = 0; j < 3 + i % 5; ++j)
       pair.source.push_back(4 + static_cast<int>(torch::randint(40, {1}).item<std::int64_t>()));
     pair.target = {static_cast<int>(small_vocab_size - num_classes) + i % static_cast<int>(num_classes)};
+    dataset->train.push_back(pair);
   }
   return dataset;
 }

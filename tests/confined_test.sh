@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the program's accesses: confined_test.sh PROGRAM. Trains, translates, draws and shows the window under strace.
-# The program uses no network, and opens files for writing only in the run, the settings, the state folder and the
-# graphics driver's cache. Exit 77: tools are missing, or processes may not be traced here.
+# The program uses no network, and opens files for writing only in the run, the settings, the state folder, its cache
+# and the graphics driver's. Exit 77: tools are missing, or processes may not be traced here.
 set -euo pipefail
 program="$1"
 
@@ -81,4 +81,4 @@ for _ in $(seq 600); do
 done
 xdotool keydown ctrl key q keyup ctrl
 wait "$tracer" || fail "the window ended with $?"
-expect_confined "the window" .config/attnscope .local/state/attnscope .cache/mesa
+expect_confined "the window" .config/attnscope .local/state/attnscope .cache/attnscope .cache/mesa

@@ -10,6 +10,8 @@
 #include "analysis/sampling.h"
 #include "data/tokenizer/tokenizer.h"
 #include "inspect/probe/readings.h"
+#include "architectures_fixture.h"
+#include "model/kernels/thread_pool.h"
 #include "training/decoding/search.h"
 #include "training/decoding/stepper.h"
 
@@ -553,6 +555,38 @@ TEST(Sampling, NothingIsDrawnFromWhatIsNoDistribution) {
     EXPECT_THROW(next_probabilities(logits, {}), std::domain_error);
     EXPECT_THROW(next_probabilities(logits, {.temperature = 0}), std::domain_error);
   }
+}
+
+// ---- many sources at once
+
+TEST(SearchAll, WritesWhatEverySourceGivesByItself) {
+  std::mt19937 random(2);
+  std::vector<std::vector<int>> sources;
+  for (int i = 0; i < 70; ++i) {
+    sources.emplace_back();
+    for (auto n = 1 + random() % 9; n > 0; --n) sources.back().push_back(4 + static_cast<int>(random() % 40));
+  }
+  kernels::set_pool_size(2);
+  for (const NamedModel& named : every_architecture()) {
+    torch::manual_seed(4);
+    const Model model = make_model(named.config, small_vocab_size);
+    model->freeze();
+    for (const std::int64_t beam : {1, 4}) {
+      const SearchOptions options{.beam = beam, .limit = 12};
+      double last = 0;
+      const auto found = search_all(*model, sources, options, [&](double fraction) { last = fraction; });
+      EXPECT_EQ(last, 1);
+      ASSERT_THAT(found, testing::SizeIs(sources.size()));
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        const torch::Tensor source = torch::tensor(std::vector<std::int64_t>(sources[i].begin(), sources[i].end())).unsqueeze(0);
+        const auto alone = beam_search(*model, source, {}, options).front();
+        ASSERT_EQ(found[i].size(), alone.size()) << named.name;
+        EXPECT_EQ(found[i].front().ids, alone.front().ids) << named.name << ", beam " << beam << ", source " << i;
+        EXPECT_NEAR(found[i].front().score, alone.front().score, 1e-4) << named.name;
+      }
+    }
+  }
+  kernels::set_pool_size(1);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST_F(FineTuning, OfALanguageModelReadsTheTextAsItIs) {
     config.corpus.source = (folder / "text.txt").string();
     config.model.max_length = config.model.positions == "learned" ? config.model.max_length : 16;
     engine.reset(config, {});
-    const std::vector<int>& stream = engine.dataset()->train_stream;
+    const std::span<const int> stream = engine.dataset()->train_stream;
     const Tokenizer& tokenizer = engine.tokenizer();
     EXPECT_THAT(engine.corpus()->text.train, testing::StartsWith(tokenizer.decode(stream).substr(0, 24))) << family;
     EXPECT_EQ(std::ranges::count(stream, tokenizer.special().end), 0) << family << ": no line is a text's end";

@@ -35,7 +35,8 @@ class GlTexturesTest : public testing::Test {
   }
 
   // Its pixels on the GPU.
-  static std::vector<Color32> pixels(const TexturePart& part) {
+  std::vector<Color32> pixels(const TexturePart& part) {
+    textures.upload();
     bind(part);
     GLint width = 0, height = 0;
     glGetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_WIDTH, &width);
@@ -131,6 +132,7 @@ TEST_F(GlTexturesTest, NoNeighbourShowsAtAnEdge) {
     const TexturePart part = ask(key, 64, 64, key == 27 ? green : red);
     if (key == 27) middle = part;
   }
+  textures.upload();
   ImGui::CreateContext();
   ImGui::GetIO().IniFilename = nullptr;
   ImGui::GetIO().DisplaySize = {200, 200};

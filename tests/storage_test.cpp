@@ -10,6 +10,7 @@
 #include <limits>
 #include <random>
 
+#include "common/cache.h"
 #include "files/storage/file.h"
 #include "files/storage/locked_run.h"
 #include "files/storage/mapped_file.h"
@@ -657,6 +658,69 @@ TEST_F(RunOnDisk, SaysThatTheDiskIsFull) {
   }
   append_metrics(file, std::vector{point(3)});  // once there is room again
   EXPECT_THAT(load_metrics(file), ElementsAre(point(1), point(3)));
+}
+
+// ---- the cache
+
+class Cache : public testing::Test {
+ protected:
+  fs::path folder = fs::temp_directory_path() / ("attnscope-cache-" + std::to_string(::getpid()));
+  std::string before = std::getenv("XDG_CACHE_HOME") ? std::getenv("XDG_CACHE_HOME") : "";
+  void SetUp() override { ::setenv("XDG_CACHE_HOME", folder.c_str(), 1); }
+  void TearDown() override {
+    before.empty() ? ::unsetenv("XDG_CACHE_HOME") : ::setenv("XDG_CACHE_HOME", before.c_str(), 1);
+    fs::remove_all(folder);
+  }
+  static std::shared_ptr<const CacheFile> written(const std::string& name, const std::string& bytes) {
+    CacheWriter writer(name);
+    for (std::size_t at = 0; at < bytes.size(); at += 300'007) writer.append(bytes.substr(at, 300'007));
+    EXPECT_EQ(writer.so_far()->content().substr(0, bytes.size()), bytes);
+    const std::vector<std::uint64_t> numbers = {1, 2, 3};
+    const std::uint64_t offset = writer.append_numbers(std::span<const std::uint64_t>(numbers));
+    auto file = writer.finish("{\"name\":\"x\"}");
+    EXPECT_THAT(file->numbers<std::uint64_t>(offset, 3), testing::ElementsAre(1, 2, 3));
+    return file;
+  }
+  static std::string text(std::size_t size) {
+    std::string bytes;
+    for (std::size_t i = 0; i < size; ++i) bytes += static_cast<char>('a' + i * i % 23);
+    return bytes;
+  }
+};
+
+TEST_F(Cache, GivesBackWhatWasWritten) {
+  for (const std::size_t size : {0U, 5U, 1U << 20U, (3U << 20U) + 17U}) {
+    const std::string bytes = text(size);
+    EXPECT_EQ(written("x.bin", bytes)->content().substr(0, size), bytes);
+    const auto opened = CacheFile::open("x.bin");
+    ASSERT_TRUE(opened) << size;
+    EXPECT_EQ(opened->content().substr(0, size), bytes);
+    EXPECT_EQ(opened->about(), "{\"name\":\"x\"}");
+  }
+  EXPECT_THAT(cache_entries(), testing::SizeIs(1)) << "no temporary file is left";
+  EXPECT_EQ(fs::status(folder / "attnscope" / "x.bin").permissions() & fs::perms::others_all, fs::perms::none);
+}
+
+TEST_F(Cache, RemovesADamagedFile) {
+  const fs::path path = folder / "attnscope" / "x.bin";
+  const std::string bytes = text(3'000'000);
+  for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{1'048'576}, std::uint64_t{2'999'999}}) {
+    written("x.bin", bytes);
+    std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(static_cast<std::streamoff>(at)).put('!');
+    EXPECT_FALSE(CacheFile::open("x.bin")) << at;
+    EXPECT_FALSE(fs::exists(path));
+  }
+  for (const std::uint64_t size : {0U, 10U, 2'000'000U}) {
+    written("x.bin", bytes);
+    fs::resize_file(path, size);
+    EXPECT_FALSE(CacheFile::open("x.bin")) << size;
+  }
+}
+
+TEST_F(Cache, IsInMemoryWithoutAFolder) {
+  std::ofstream(folder.string()) << "a file where the folder would be";
+  EXPECT_EQ(written("x.bin", "text")->content().substr(0, 4), "text");
+  EXPECT_FALSE(CacheFile::open("x.bin"));
 }
 
 }  // namespace

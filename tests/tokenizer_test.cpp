@@ -40,6 +40,47 @@ class EachType : public testing::TestWithParam<const char*> {
 };
 INSTANTIATE_TEST_SUITE_P(Tokenizer, EachType, testing::Values("bpe", "unigram"));
 
+// Spaces in a row and at the ends, unknown characters and words, and the mark of a word's start in the text itself.
+TEST(TextEncoder, GivesTheIdsOfWholeTexts) {
+  std::mt19937 random(1);
+  const std::vector<std::string> parts = {"The", "animal", " ", " ", "  ", "☃☃", "☃", "12", "\u2581x", "xyz", ".", "é"};
+  for (const char* type : {"bpe", "word", "unigram", "char"}) {
+    const Tokenizer tokenizer(Tokenizer::train(corpus, config(type, 200)));
+    EXPECT_EQ(tokenizer.separates_words(Side::source), std::string_view(type) == "bpe") << type;
+    TextEncoder encoder(tokenizer);
+    std::vector<std::string> texts = corpus;
+    for (int i = 0; i < 400; ++i) {
+      std::string text;
+      for (auto n = random() % 12; n > 0; --n) text += parts[random() % parts.size()];
+      texts.push_back(text);
+    }
+    for (const std::string& text : texts) {
+      std::vector<int> encoded = {7};
+      encoder.append(text, Side::source, encoded);
+      EXPECT_EQ(encoded.front(), 7);
+      encoded.erase(encoded.begin());
+      EXPECT_EQ(encoded, ids(tokenizer.encode(text))) << type << ": " << text;
+    }
+  }
+}
+
+// Counted words give the pieces that the sentences would, with which a tab among them is trained.
+TEST(Tokenizer, IsTrainedOnCountedWordsAsOnSentences) {
+  const auto pieces = [](const Tokenizer& tokenizer) {
+    std::vector<std::string> all;
+    for (int id = 0; id < tokenizer.vocab_size(); ++id) all.push_back(tokenizer.token(id));
+    return all;
+  };
+  std::vector<std::string> sentences = corpus;
+  for (int i = 0; i < 3; ++i) sentences.insert(sentences.end(), corpus.begin(), corpus.begin() + 3);
+  std::vector<std::string> with_tab = sentences;
+  with_tab.push_back("\t");
+  for (const char* type : {"bpe", "word"})
+    EXPECT_EQ(pieces(Tokenizer(Tokenizer::train(sentences, config(type, 120)))),
+              pieces(Tokenizer(Tokenizer::train(with_tab, config(type, 120)))))
+        << type;
+}
+
 TEST_P(EachType, GivesCorpusTextBackUnchanged) {
   const Tokenizer tokenizer(train(corpus));
   for (const std::string& sentence : corpus) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <set>
@@ -289,9 +290,9 @@ TEST(Training, ValidationIsSpreadOverAllPairs) {
   torch::manual_seed(3);
   const Model model = make_model(config.model, 20);
   const auto dataset = random_pairs(16);
-  std::vector<EncodedPair> once;
-  for (const EncodedPair& pair : dataset->train) once.insert(once.end(), 32, pair);
-  for (const EncodedPair& pair : once) dataset->validation.insert(dataset->validation.end(), 2, pair);
+  EncodedPairs once;
+  for (std::size_t i = 0; i < 32 * dataset->train.size(); ++i) once.push_back(dataset->train[i / 32]);
+  for (std::size_t i = 0; i < 2 * once.size(); ++i) dataset->validation.push_back(once[i / 2]);
   model->freeze();
   EXPECT_NEAR(validate(*model, *dataset, 8, {}).per_token(), negative_log_likelihood(*model, once, 64, {}).per_token(),
               1e-6);
@@ -479,6 +480,86 @@ TEST(Training, WhatIsReadLateAndIsNotFiniteLeavesTheWeightsBeforeIt) {
     EXPECT_EQ(trainer.steps_done(), 1);
     EXPECT_EQ(trainer.optimizer().updates(), 1);
   }
+}
+
+// ---- a large corpus is prepared once
+
+class StoredCorpus : public testing::Test {
+ protected:
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("attnscope-stored-" + std::to_string(::getpid()));
+  std::string before = std::getenv("XDG_CACHE_HOME") ? std::getenv("XDG_CACHE_HOME") : "";
+
+  void SetUp() override {
+    std::filesystem::create_directory(folder);
+    ::setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+    write("");
+  }
+  void TearDown() override {
+    before.empty() ? ::unsetenv("XDG_CACHE_HOME") : ::setenv("XDG_CACHE_HOME", before.c_str(), 1);
+    std::filesystem::remove_all(folder);
+  }
+  void write(const std::string& last) const {
+    std::ofstream out(folder / "pairs.tsv");
+    for (int i = 0; i < 30000; ++i) out << "word" << i % 700 << " and number " << i << "\tmot" << i % 600 << " " << i << "\n";
+    out << "no tab\nword0 and number 0\tmot0 0\n" << last;
+  }
+  // The losses of some steps, and what was said; 7 progress reports or more if something was read or tokenized.
+  std::vector<double> losses(int& reports, std::string& warnings) const {
+    Config config;
+    config.corpus.source = (folder / "pairs.tsv").string();
+    config.tokenizer.vocab_size = 300;
+    config.model = {.d_model = 16, .num_heads = 2, .num_encoder_layers = 1, .num_decoder_layers = 1, .d_ff = 32};
+    config.model.max_length = 20;
+    config.training.threads = 1;
+    config.training.device = "cpu";
+    TorchEngine engine;
+    reports = 0;
+    const RunOpened opened = engine.reset(config, [&](const Progress&) { ++reports; });
+    warnings = opened.warnings.empty() ? "" : opened.warnings.front();
+    std::vector<double> made;
+    for (int i = 0; i < 3; ++i) made.push_back(*engine.train_step({})[metric("loss")]);
+    return made;
+  }
+};
+
+TEST_F(StoredCorpus, GivesTheSameBatchesAndMessages) {
+  int first = 0, again = 0;
+  std::string warnings, same;
+  const std::vector<double> made = losses(first, warnings);
+  EXPECT_EQ(losses(again, same), made);
+  EXPECT_LT(again, first) << "nothing is read or tokenized again";
+  EXPECT_THAT(warnings, testing::HasSubstr("pairs.tsv:30002: the same pair appears earlier"));
+  EXPECT_EQ(same, warnings);
+  std::filesystem::remove_all(folder / "attnscope");
+  std::ofstream(folder / "attnscope") << "no folder: everything is in memory";
+  EXPECT_EQ(losses(again, same), made);
+}
+
+TEST_F(StoredCorpus, IsReadAgainIfItChangedOrWasDamaged) {
+  int first = 0, again = 0;
+  std::string warnings;
+  const std::vector<double> made = losses(first, warnings);
+  for (const auto& file : std::filesystem::directory_iterator(folder / "attnscope"))
+    std::fstream(file.path(), std::ios::in | std::ios::out | std::ios::binary).seekp(100).put('!');
+  EXPECT_EQ(losses(again, warnings), made);
+  EXPECT_GE(again, first - 1);
+  write("quite another\tpair\n");
+  losses(again, warnings);
+  EXPECT_GE(again, first - 1);
+}
+
+TEST(Reset, WithTheSameCorpusTakesLittleProcessorTime) {
+  Config config;
+  config.training.threads = 1;
+  config.training.device = "cpu";
+  TorchEngine engine;
+  engine.reset(config, {});
+  const std::clock_t begin = std::clock();
+  engine.reset(config, {});
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  EXPECT_LT(seconds, 0.2);
+  RecordProperty("milliseconds", static_cast<int>(1000 * seconds));
 }
 
 }  // namespace

@@ -96,6 +96,31 @@ TEST_F(Translate, ALineForALine) {
   EXPECT_TRUE(three.starts_with(once) && three.ends_with(once));
 }
 
+TEST_F(Translate, ManyLinesGiveWhatEveryLineGives) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 1100; ++i) {
+    std::string line;
+    for (int n = 0; n < i * 7 % 11; ++n) line += std::string(1, static_cast<char>('a' + i * (n + 3) % 26)) + " ";
+    lines.push_back(line);
+  }
+  for (TranslateOptions options : {beam_of(1), beam_of(3)})
+    for (const bool as_json : {false, true}) {
+      options.json = as_json;
+      std::string all, by_line;
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        all += lines[i] + "\n";
+        if (i % 50 == 0) by_line += translated(lines[i] + "\n", options);
+      }
+      std::istringstream together(translated(all, options));
+      std::string some;
+      std::size_t number = 0;
+      for (std::string line; std::getline(together, line); ++number)
+        if (number % 50 == 0) some += line + "\n";
+      EXPECT_EQ(number, lines.size());
+      EXPECT_EQ(some, by_line) << options.beam << (as_json ? ", JSON" : "");
+    }
+}
+
 // So that the lines of the output still stand beside those of the input.
 TEST_F(Translate, ALineWithNothingToTranslateStaysEmpty) {
   const std::string once = translated("a b c\n");

@@ -59,6 +59,12 @@ struct RunsOptions {
 };
 int runs(const RunsOptions& options);  // on stdout
 
+struct CacheOptions {
+  bool prune = false;     // remove the files instead of listing them
+  std::int64_t days = 0;  // only those that were not used for this long
+};
+int cache(const CacheOptions& options);  // on stdout
+
 struct CompareOptions {
   std::string a = {};           // a run's folder
   std::string b = {};           // another run's folder
@@ -220,8 +226,9 @@ struct BenchOptions {
   bool training_alone = false;
   std::int64_t threads = 0;  // training threads; 0: all cores
   std::string device = {};   // training device, "cpu" or "cuda"; empty: all available
-  bool growth = false;       // only this benchmark
-  bool memory = false;       // only this benchmark
+  bool growth = false;        // only this benchmark
+  bool memory = false;        // only this benchmark
+  bool window_alone = false;  // only this benchmark
   std::string run = {};      // measure only opening and first inspections of this run; empty: everything else
   int peer = -1;             // index of a workload to run as the baseline process; see bench_peer.h
   const BenchWindow* window = nullptr;  // null in a build without the window

@@ -17,6 +17,11 @@ struct Measurement {
 double median(std::vector<double> values);
 double quantile(std::vector<double> values, double share);
 
+// Appends the median, the 95th and the 99th percentile, in milliseconds.
+void add_percentiles(const std::string& name, const std::vector<double>& values, std::vector<Measurement>& out);
+
+double thread_milliseconds();  // processor time of this thread
+
 using Clock = std::chrono::steady_clock;
 
 inline double milliseconds_since(Clock::time_point begin) {

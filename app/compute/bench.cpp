@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -143,37 +144,47 @@ int bench(const BenchOptions& options) {
     return 0;
   }
   std::vector<Measurement> measurements;
+  const auto add = [&](std::vector<Measurement> measured) {
+    std::ranges::move(measured, std::back_inserter(measurements));
+  };
   const std::string run = shipped_run().string();
+  if (options.window_alone) {
+    if (!options.window) throw std::runtime_error("this build has no window (ATTNSCOPE_GUI=OFF)");
+    line.show("Measuring the window while training", -1);
+    add(options.window->thumbnails());
+    add(options.window->while_training(run));
+    line.clear();
+    print(measurements, options.json);
+    return 0;
+  }
   TorchEngine engine;
   engine.open_run(run, [&](const Progress& news) { line.show(news.what, news.fraction); });
   line.show("Measuring training", -1);
-  for (Measurement& measurement : measure_training(run, options.threads, options.device))
-    measurements.push_back(std::move(measurement));
+  add(measure_training(run, options.threads, options.device));
   if (options.training_alone) {
     line.clear();
     print(measurements, options.json);
     return 0;
   }
   line.show("Measuring training with viewers attached", -1);
-  for (Measurement& measurement : measure_watched(run)) measurements.push_back(std::move(measurement));
+  add(measure_watched(run));
   line.show("Measuring forward passes", -1);
   measure_inspections(engine, measurements);
   line.show("Measuring decoding", -1);
-  for (Measurement& measurement : measure_decoding()) measurements.push_back(std::move(measurement));
+  add(measure_decoding());
   line.show("Measuring the circuit search", -1);
   measure_circuit(engine, measurements);
   if (options.window) {
     line.show("Measuring large attention maps", -1);
-    for (Measurement& measurement : options.window->captures()) measurements.push_back(std::move(measurement));
-    for (Measurement& measurement : options.window->thumbnails()) measurements.push_back(std::move(measurement));
+    add(options.window->captures());
+    add(options.window->thumbnails());
     measurements.push_back(measure_long_sentence(engine.tokenizer(), *options.window));
   }
   line.show("Measuring embedding maps", -1);
-  for (Measurement& measurement : measure_embeddings(engine.tokenizer(), options.window))
-    measurements.push_back(std::move(measurement));
+  add(measure_embeddings(engine.tokenizer(), options.window));
   if (options.window) {
     line.show("Measuring the window while training", -1);
-    for (Measurement& measurement : options.window->while_training(run)) measurements.push_back(std::move(measurement));
+    add(options.window->while_training(run));
   }
   line.clear();
   print(measurements, options.json);

@@ -1,5 +1,8 @@
 #include "compute/input_lines.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <iostream>
 
 #include "commands/say.h"
@@ -17,6 +20,11 @@ bool next_line(std::string& line, std::int64_t number) {
   if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
   if (line.ends_with('\r')) line.pop_back();
   return true;
+}
+
+bool has_next_line() {
+  pollfd input = {STDIN_FILENO, POLLIN, 0};
+  return std::cin.rdbuf()->in_avail() != 0 || ::poll(&input, 1, 0) != 0;
 }
 
 bool is_usable(const std::string& line, std::int64_t number) {

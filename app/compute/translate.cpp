@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
 #include "commands/attention_json.h"
 #include "commands/commands.h"
@@ -15,6 +16,7 @@
 #include "inspect/probe/bounded_tokens.h"
 #include "inspect/probe/readings.h"
 #include "inspect/probe/tensors.h"
+#include "model/kernels/thread_pool.h"
 #include "training/dataset.h"
 #include "training/decoding/search.h"
 
@@ -56,15 +58,32 @@ class Writer {
 
   void warn() const { unknown_.warn(); }
 
-  // `tree`, if not null, receives the beam's search tree; samples have none.
-  std::vector<Hypothesis> write(const std::vector<int>& source, SearchTree* tree = nullptr) {
+  struct Output {
+    std::vector<Hypothesis> hypotheses;
+    SearchTree tree;  // of the beam, only for JSON; samples have none
+  };
+
+  // The outputs for some lines, on all threads. JSON has every digit of the probabilities, in which a line of a batch
+  // differs from the same line by itself: there, every line is searched by itself.
+  std::vector<Output> write(const std::vector<std::vector<int>>& sources) {
     const SearchOptions search{
         .beam = options_.beam, .length_penalty = options_.length_penalty, .limit = options_.limit};
-    if (sampler_) return samples(source, search);
-    std::vector<SearchTree> trees;
-    auto found = beam_search(engine_.model(), tensor(source), {}, search, {}, tree ? &trees : nullptr);
-    if (tree) *tree = std::move(trees.front());
-    return std::move(found.front());
+    std::vector<Output> outputs(sources.size());
+    if (sampler_) {
+      for (std::size_t i = 0; i < sources.size(); ++i) outputs[i].hypotheses = samples(sources[i], search);
+    } else if (options_.json) {
+      const auto write_one = [&](std::size_t i, bool) {
+        std::vector<SearchTree> trees;
+        outputs[i].hypotheses =
+            std::move(beam_search(engine_.model(), tensor(sources[i]), {}, search, {}, &trees).front());
+        outputs[i].tree = std::move(trees.front());
+      };
+      kernels::run_by_turns(sources.size(), !engine_.model().device().is_cpu(), write_one, [](std::size_t) {});
+    } else {
+      auto found = search_all(engine_.model(), sources, search);
+      for (std::size_t i = 0; i < sources.size(); ++i) outputs[i].hypotheses = std::move(found[i]);
+    }
+    return outputs;
   }
 
   std::string text(const std::vector<int>& source, const Hypothesis& hypothesis) const {
@@ -134,25 +153,45 @@ class Writer {
   std::optional<Sampler> sampler_;  // shared by all lines, so that repeated lines give different samples
 };
 
-void write_json(Writer& writer, const std::string& line, const std::optional<Writer::Input>& input, bool with_tree) {
-  nlohmann::json json = {{"source", line}, {"hypotheses", nlohmann::json::array()}};
-  if (input) {
-    json["truncated"] = input->truncated;
-    json["unknown_tokens"] = input->unknown;
-    SearchTree tree;
-    for (const Hypothesis& hypothesis : writer.write(input->ids, &tree))
-      json["hypotheses"].push_back(writer.json(input->ids, hypothesis));
-    if (with_tree) json["tree"] = writer.json(tree);
+struct Line {
+  std::string text;
+  std::optional<Writer::Input> input;
+};
+
+void print_json(Writer& writer, const Line& line, const Writer::Output& output, bool with_tree) {
+  nlohmann::json json = {{"source", line.text}, {"hypotheses", nlohmann::json::array()}};
+  if (line.input) {
+    json["truncated"] = line.input->truncated;
+    json["unknown_tokens"] = line.input->unknown;
+    for (const Hypothesis& hypothesis : output.hypotheses)
+      json["hypotheses"].push_back(writer.json(line.input->ids, hypothesis));
+    if (with_tree) json["tree"] = writer.json(output.tree);
   }
   fmt::print("{}\n", json_line(json));
 }
 
-void write_text(Writer& writer, std::int64_t number, const std::optional<Writer::Input>& input, bool limited) {
-  if (!input) return fmt::print("\n");
-  const Hypothesis best = writer.write(input->ids).front();
+void print_text(Writer& writer, std::int64_t number, const Line& line, const Writer::Output& output, bool limited) {
+  if (!line.input) return fmt::print("\n");
+  const Hypothesis& best = output.hypotheses.front();
   if (!best.finished && !limited && !writer.is_language_model())
     say("line {}: output truncated at {} tokens", number, best.ids.size());
-  fmt::print("{}\n", writer.text(input->ids, best));
+  fmt::print("{}\n", writer.text(line.input->ids, best));
+}
+
+void write_lines(Writer& writer, std::span<const Line> lines, std::int64_t first, const TranslateOptions& options) {
+  std::vector<std::vector<int>> sources;
+  for (const Line& line : lines)
+    if (line.input) sources.push_back(line.input->ids);
+  const std::vector<Writer::Output> outputs = writer.write(sources);
+  auto next = outputs.begin();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Writer::Output output = lines[i].input ? *next++ : Writer::Output();
+    if (options.json)
+      print_json(writer, lines[i], output, options.tree);
+    else
+      print_text(writer, first + static_cast<std::int64_t>(i), lines[i], output, options.limit > 0);
+  }
+  std::fflush(stdout);
 }
 
 }  // namespace
@@ -165,16 +204,16 @@ int translate(const TranslateOptions& options) {
     throw std::runtime_error("this model predicts masked tokens and generates no text: use attnscope fill");
   if (options.average > 1) engine.average(options.average);
   Writer writer(engine, options);
-  std::string line;
-  for (std::int64_t number = 1; next_line(line, number); ++number) {
-    const auto input = writer.read(line, number);
-    if (options.json) {
-      write_json(writer, line, input, options.tree);
-    } else {
-      write_text(writer, number, input, options.limit > 0);
-    }
-    std::fflush(stdout);
+  constexpr std::size_t most_lines = 1024;
+  std::vector<Line> lines;
+  std::int64_t number = 1;
+  for (std::string text; next_line(text, number); ++number) {
+    lines.push_back({text, writer.read(text, number)});
+    if (lines.size() < most_lines && has_next_line()) continue;  // someone who types is answered at once
+    write_lines(writer, lines, number + 1 - std::ssize(lines), options);
+    lines.clear();
   }
+  write_lines(writer, lines, number - std::ssize(lines), options);
   writer.warn();
   return 0;
 }

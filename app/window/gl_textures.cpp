@@ -3,6 +3,7 @@
 #include <GL/gl.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstddef>
 #include <iterator>
 #include <utility>
@@ -60,9 +61,9 @@ TexturePart GlTextures::texture(std::uint64_t key, std::uint64_t version, int wi
 // A texture with a free slot for pictures of that size.
 GlTextures::Sheet GlTextures::sheet_for(int width, int height, Sharing sharing) {
   const int side = std::max(width, height);
-  if (sharing == Sharing::alone || side > large_place) return {width, height, 1, {0}};
+  if (sharing == Sharing::alone || side > large_place) return {width, height, 1, {0}, {}};
   const int place = side <= small_place ? small_place : large_place;
-  Sheet sheet{place, place, shared_columns, {}};
+  Sheet sheet{place, place, shared_columns, {}, {}};
   for (int i = 0; i < shared_columns * shared_columns; ++i) sheet.free.insert(i);
   return sheet;
 }
@@ -97,16 +98,35 @@ void GlTextures::leave(const Entry& entry) {
 }
 
 void GlTextures::send(const Entry& entry, const Fill& fill) {
-  const Sheet& sheet = sheets_[entry.sheet];
+  Sheet& sheet = sheets_[entry.sheet];
+  redrawn_.insert(texture_id(entry.sheet));
+  const int columns = sheet.width * sheet.columns;
+  const int left = entry.place % sheet.columns * sheet.width, top = entry.place / sheet.columns * sheet.height;
+  sheet.pixels.resize(static_cast<std::size_t>(columns) * static_cast<std::size_t>(sheet.height * sheet.columns));
+  sheet.first_changed = std::min(sheet.first_changed, top);
+  sheet.end_changed = std::max(sheet.end_changed, top + entry.height);
+  const std::span all(sheet.pixels);
+  if (sheet.columns == 1) return fill(all);
   pixels_.resize(static_cast<std::size_t>(entry.width) * static_cast<std::size_t>(entry.height));
   fill(pixels_);
-  redrawn_.insert(texture_id(entry.sheet));
-  glBindTexture(GL_TEXTURE_2D, entry.sheet);
+  for (int row = 0; row < entry.height; ++row)
+    std::copy_n(pixels_.begin() + std::ptrdiff_t{row} * entry.width, entry.width,
+                all.begin() + std::ptrdiff_t{top + row} * columns + left);
+}
+
+void GlTextures::upload() {
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
-  glTexSubImage2D(GL_TEXTURE_2D, 0, entry.place % sheet.columns * sheet.width,
-                  entry.place / sheet.columns * sheet.height, entry.width, entry.height, GL_RGBA, GL_UNSIGNED_BYTE,
-                  pixels_.data());
+  for (auto& [name, sheet] : sheets_) {
+    if (sheet.end_changed == 0) continue;
+    const int width = sheet.width * sheet.columns;
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, sheet.first_changed, width, sheet.end_changed - sheet.first_changed, GL_RGBA,
+                    GL_UNSIGNED_BYTE, sheet.pixels.data() + std::ptrdiff_t{sheet.first_changed} * width);
+    sheet.first_changed = INT_MAX;
+    sheet.end_changed = 0;
+    if (sheet.columns == 1) std::vector<std::uint32_t>().swap(sheet.pixels);  // it is always written as a whole
+  }
 }
 
 TexturePart GlTextures::part_of(const Entry& entry) const {

@@ -2,9 +2,11 @@
 // drawing a thumbnail.
 #pragma once
 
+#include <climits>
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "base/textures.h"
@@ -23,6 +25,9 @@ class GlTextures : public TextureStore {
                       const Fill& fill) override;
   void end_frame() override;
 
+  // Uploads what changed, in one piece per texture: call before drawing.
+  void upload();
+
   // The textures that were created or changed in this frame.
   const std::set<TextureId>& redrawn() const { return redrawn_; }
 
@@ -32,7 +37,9 @@ class GlTextures : public TextureStore {
     int width = 0;
     int height = 0;
     int columns = 1;
-    std::set<int> free;  // slots
+    std::set<int> free;                 // slots
+    std::vector<std::uint32_t> pixels;  // of a shared texture
+    int first_changed = INT_MAX, end_changed = 0;  // rows that are not uploaded yet
   };
   struct Entry {
     unsigned sheet = 0;  // OpenGL texture name

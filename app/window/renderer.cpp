@@ -105,6 +105,7 @@ void Renderer::draw(AppState& scope, float content_scale, const std::function<vo
   ImGui::NewFrame();
   draw_shell(scope, *textures_, skin_);
   ImGui::Render();
+  textures_->upload();
   draw_changes(*ImGui::GetDrawData(), order.has_value());
   textures_->end_frame();
   if (!order) return;

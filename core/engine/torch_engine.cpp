@@ -61,7 +61,7 @@ constexpr std::chrono::seconds longest_wait_of_points{3};
 
 CorpusRecord record_of(const CorpusConfig& config, const Corpus& corpus) {
   // One of the two is empty.
-  const auto count = [](const std::vector<Pair>& pairs, const std::string& text) {
+  const auto count = [](const PairList& pairs, const std::string& text) {
     return static_cast<std::int64_t>(pairs.size()) + num_characters(text);
   };
   return {.source = config.source,
@@ -331,7 +331,8 @@ Tokenizer TorchEngine::new_tokenizer(const Run& run, const std::function<void(co
   if (config.family != TokenizerConfig().family) return read_tokenizer(config.path, run.config);
   if (!config.path.empty()) return own_tokenizer(read_file(config.path, largest_tokenizer), *run.corpus, labelled);
   report(mark("Training the tokenizer"));
-  return own_tokenizer(train_tokenizer(*run.corpus, config, run.config.model), *run.corpus, labelled);
+  const YieldCallback yield = [&] { report(mark("Training the tokenizer")); };
+  return own_tokenizer(train_tokenizer(*run.corpus, config, run.config.model, yield), *run.corpus, labelled);
 }
 
 // What the model takes from its tokenizer.
@@ -1026,7 +1027,7 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
       if (engine.run_.config.model.reads_text()) {
         answer = evaluate_text(*watched.model, *engine.run_.tokenizer, corpus.text.test, progress);
       } else {
-        answer = evaluate_pairs(*watched.model, *engine.run_.tokenizer, corpus.test, 1, progress);
+        answer = evaluate_pairs(*watched.model, *engine.run_.tokenizer, std::vector<Pair>(corpus.test), 1, progress);
       }
     }
     void operator()(const TsneStudy& asked) { answer = engine.tsne_map(asked, watched, progress); }

@@ -20,7 +20,7 @@ void shuffle(std::span<T> items, std::mt19937_64& random) {
   for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random() % i]);
 }
 
-void sort_by_length(std::span<const EncodedPair> pairs, std::span<std::int64_t> indices) {
+void sort_by_length(const EncodedPairs& pairs, std::span<std::int64_t> indices) {
   std::stable_sort(indices.begin(), indices.end(), [&](std::int64_t a, std::int64_t b) {
     const auto lengths = [&](std::int64_t i) { return std::pair(pairs[i].source.size(), pairs[i].target.size()); };
     return lengths(a) < lengths(b);
@@ -29,7 +29,7 @@ void sort_by_length(std::span<const EncodedPair> pairs, std::span<std::int64_t> 
 
 // Sorts by source lengths that are randomly increased by up to a quarter: neighbors have similar lengths, but vary
 // between epochs. Drawn as integers, as is the split, so that every standard library gives the same order.
-void sort_by_drawn_out_source(std::span<const EncodedPair> pairs, std::mt19937_64& random,
+void sort_by_drawn_out_source(const EncodedPairs& pairs, std::mt19937_64& random,
                               std::span<std::int64_t> indices) {
   constexpr std::uint64_t whole = 1024;  // parts of a length
   std::vector<std::pair<std::uint64_t, std::int64_t>> drawn;
@@ -40,7 +40,7 @@ void sort_by_drawn_out_source(std::span<const EncodedPair> pairs, std::mt19937_6
   std::ranges::transform(drawn, indices.begin(), &std::pair<std::uint64_t, std::int64_t>::second);
 }
 
-std::int64_t longer_side(const EncodedPair& pair) {
+std::int64_t longer_side(const PairTokens& pair) {
   return static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size() + 1));
 }
 
@@ -51,7 +51,7 @@ void cut(std::span<const std::int64_t> indices, std::int64_t batch_size, IndexBa
   }
 }
 
-void split_by_tokens(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, std::int64_t tokens,
+void split_by_tokens(const EncodedPairs& pairs, std::span<const std::int64_t> indices, std::int64_t tokens,
                    IndexBatches& batches) {
   std::vector<std::int64_t> batch;
   std::int64_t longest = 0;
@@ -67,14 +67,14 @@ void split_by_tokens(std::span<const EncodedPair> pairs, std::span<const std::in
 }
 
 // Pairs in an average batch; at least one.
-std::int64_t typical_pairs(std::span<const EncodedPair> pairs, BatchRule rule) {
+std::int64_t typical_pairs(const EncodedPairs& pairs, BatchRule rule) {
   if (rule.tokens == 0) return rule.pairs;
   std::int64_t total = 0;
-  for (const EncodedPair& pair : pairs) total += longer_side(pair);
+  for (std::size_t i = 0; i < pairs.size(); ++i) total += longer_side(pairs[i]);
   return std::max<std::int64_t>(1, rule.tokens * static_cast<std::int64_t>(pairs.size()) / total);
 }
 
-std::vector<std::int64_t> all_indices(std::span<const EncodedPair> pairs) {
+std::vector<std::int64_t> all_indices(const EncodedPairs& pairs) {
   std::vector<std::int64_t> indices(pairs.size());
   std::iota(indices.begin(), indices.end(), 0);
   return indices;
@@ -90,7 +90,7 @@ torch::Tensor sent(const torch::Tensor& ids, torch::Device device) {
   return ids.to(torch::TensorOptions(device), /*non_blocking=*/true);
 }
 
-Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device,
+Batch make_batch(const EncodedPairs& pairs, std::span<const std::int64_t> indices, torch::Device device,
                  const SpecialTokens& special) {
   const std::size_t end = special.ends_targets ? 1 : 0;
   std::size_t source_length = 0;
@@ -115,7 +115,7 @@ Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_
   auto* target_in = batch.target_in.data_ptr<std::int64_t>();
   auto* target_out = batch.target_out.data_ptr<std::int64_t>();
   for (const std::int64_t i : indices) {
-    const EncodedPair& pair = pairs[i];
+    const PairTokens pair = pairs[i];
     std::copy(pair.source.begin(), pair.source.end(), source);
     *target_in = special.start;
     if (!pair.target.empty()) std::copy_n(pair.target.begin(), pair.target.size() + end - 1, target_in + 1);
@@ -137,7 +137,7 @@ BatchRule batch_rule(const TrainingConfig& training) {
   return {training.batch_size, training.batch_tokens, order};
 }
 
-IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchRule rule, std::int64_t seed, std::int64_t epoch) {
+IndexBatches epoch_batches(const EncodedPairs& pairs, BatchRule rule, std::int64_t seed, std::int64_t epoch) {
   std::seed_seq mixed{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(epoch)};
   std::mt19937_64 random(mixed);
   std::vector<std::int64_t> indices = all_indices(pairs);
@@ -158,7 +158,7 @@ IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchRule rule, s
   return batches;
 }
 
-double padding_share(std::span<const EncodedPair> pairs, const IndexBatches& batches) {
+double padding_share(const EncodedPairs& pairs, const IndexBatches& batches) {
   std::size_t tokens = 0, places = 0;
   for (const std::vector<std::int64_t>& batch : batches) {
     std::size_t source = 0, target = 0;
@@ -172,8 +172,8 @@ double padding_share(std::span<const EncodedPair> pairs, const IndexBatches& bat
   return places == 0 ? 0 : 1 - static_cast<double>(tokens) / static_cast<double>(places);
 }
 
-BatchSequence::BatchSequence(std::span<const EncodedPair> pairs, BatchRule rule, std::int64_t seed)
-    : pairs_(pairs), rule_(rule), seed_(seed) {
+BatchSequence::BatchSequence(EncodedPairs pairs, BatchRule rule, std::int64_t seed)
+    : pairs_(std::move(pairs)), rule_(rule), seed_(seed) {
   enter(0, 0);
 }
 
@@ -190,7 +190,7 @@ const std::vector<std::int64_t>& BatchSequence::at(std::int64_t number) {
   return batches_[number - first_];
 }
 
-std::vector<std::span<const std::int64_t>> balanced_shards(std::span<const EncodedPair> pairs,
+std::vector<std::span<const std::int64_t>> balanced_shards(const EncodedPairs& pairs,
                                                            std::span<const std::int64_t> indices, std::int64_t count) {
   // A target token costs 1.5 times a source token, because its logits cover the whole vocabulary.
   const auto work = [&](std::int64_t i) {
@@ -213,7 +213,7 @@ std::vector<std::span<const std::int64_t>> balanced_shards(std::span<const Encod
   return parts;
 }
 
-IndexBatches batches_by_length(std::span<const EncodedPair> pairs, std::int64_t batch_size) {
+IndexBatches batches_by_length(const EncodedPairs& pairs, std::int64_t batch_size) {
   std::vector<std::int64_t> indices = all_indices(pairs);
   sort_by_length(pairs, indices);
   IndexBatches batches;

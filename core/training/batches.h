@@ -26,7 +26,7 @@ struct Batch {
 torch::TensorOptions ids_for(torch::Device device);
 torch::Tensor sent(const torch::Tensor& ids, torch::Device device);
 
-Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device,
+Batch make_batch(const EncodedPairs& pairs, std::span<const std::int64_t> indices, torch::Device device,
                  const SpecialTokens& special = {});
 
 // The criterion that groups pairs into batches.
@@ -49,18 +49,18 @@ using IndexBatches = std::vector<std::vector<std::int64_t>>;
 
 // The batches of one epoch, as indices into pairs: shuffled, split by the rule, shuffled again. Contains every pair
 // once; a pair longer than BatchRule::tokens forms its own batch. A pure function of its arguments.
-IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchRule rule, std::int64_t seed, std::int64_t epoch);
+IndexBatches epoch_batches(const EncodedPairs& pairs, BatchRule rule, std::int64_t seed, std::int64_t epoch);
 
 // The fraction of padding in source and target of these batches, 0…1.
-double padding_share(std::span<const EncodedPair> pairs, const IndexBatches& batches);
+double padding_share(const EncodedPairs& pairs, const IndexBatches& batches);
 
 // The batches of all epochs in sequence, numbered from 0. Batches limited by tokens may vary in number between epochs,
 // so a batch is found by counting from the first epoch; this takes a small fraction of the training time up to that
 // point.
 class BatchSequence {
  public:
-  // The pairs must outlive this and must not be empty.
-  BatchSequence(std::span<const EncodedPair> pairs, BatchRule rule, std::int64_t seed);
+  // The pairs must not be empty.
+  BatchSequence(EncodedPairs pairs, BatchRule rule, std::int64_t seed);
 
   // Fast for the same number again and for the next one.
   const std::vector<std::int64_t>& at(std::int64_t number);
@@ -68,7 +68,7 @@ class BatchSequence {
  private:
   void enter(std::int64_t epoch, std::int64_t first);
 
-  std::span<const EncodedPair> pairs_;
+  EncodedPairs pairs_;
   BatchRule rule_;
   std::int64_t seed_;
   std::int64_t epoch_ = 0;
@@ -77,10 +77,10 @@ class BatchSequence {
 };
 
 // Splits the indices, in order, into `count` parts (or one per index if fewer) of similar training cost.
-std::vector<std::span<const std::int64_t>> balanced_shards(std::span<const EncodedPair> pairs,
+std::vector<std::span<const std::int64_t>> balanced_shards(const EncodedPairs& pairs,
                                                            std::span<const std::int64_t> indices, std::int64_t count);
 
 // 0 … pairs.size()−1 sorted by length and split into batches: for validation and batch translation.
-IndexBatches batches_by_length(std::span<const EncodedPair> pairs, std::int64_t batch_size);
+IndexBatches batches_by_length(const EncodedPairs& pairs, std::int64_t batch_size);
 
 }  // namespace attnscope

@@ -3,40 +3,172 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
+
+#include "model/kernels/thread_pool.h"
 
 namespace attnscope {
 namespace {
 
-constexpr std::size_t pairs_per_yield = 256;
+constexpr int format_version = 1;
+constexpr std::size_t pairs_per_chunk = 1 << 14;
+constexpr std::size_t pairs_per_release = 256;  // held-out pairs are far apart
+constexpr std::size_t lines_per_chunk = 1 << 12;
 constexpr std::int64_t lines_per_yield = 256;
 constexpr std::size_t most_labels = 1000;
 
-std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Tokenizer& tokenizer,
-                                      std::int64_t max_length, Dataset& dataset, const FractionCallback& progress) {
-  std::vector<EncodedPair> encoded;
-  encoded.reserve(pairs.size());
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (auto pair = encode_pair(tokenizer, pairs[i], max_length)) {
-      encoded.push_back(std::move(*pair));
-    } else {
-      ++(has_unknown_label(tokenizer, pairs[i]) ? dataset.unknown_label : dataset.too_long);
-    }
-    if (progress && i % pairs_per_yield == 0) progress(static_cast<double>(i) / static_cast<double>(pairs.size()));
+// Tokens of a corpus on their way to a file, and their places in it.
+class TokenWriter {
+ public:
+  explicit TokenWriter(const std::string& name) : out_(name) {}
+
+  void append(const std::vector<int>& ids) {
+    out_.append({reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(int)});
   }
-  return encoded;
+  // Where a pair begins that starts the next ids.
+  void index(std::uint64_t source_length, std::uint64_t begin) {
+    index_.push_back(out_.size() / sizeof(int) - part_ + begin);
+    index_.push_back(index_.back() + source_length);
+  }
+  void expect(std::size_t pairs) { index_.reserve(2 * pairs); }
+  std::uint64_t num_ids() const { return out_.size() / sizeof(int); }
+
+  // Ends a part: training or validation.
+  void end_part() {
+    const std::uint64_t count = num_ids() - part_;
+    const std::uint64_t index = out_.append_numbers(std::span<const std::uint64_t>(index_));
+    parts_.push_back({part_ * sizeof(int), count, index, index_.size()});
+    std::vector<std::uint64_t>().swap(index_);
+    part_ = num_ids();
+  }
+
+  std::shared_ptr<const CacheFile> finish(const std::string& corpus, const Dataset& dataset) {
+    const nlohmann::json about = {{"name", corpus},
+                                  {"parts", parts_},
+                                  {"too_long", dataset.too_long},
+                                  {"unknown_label", dataset.unknown_label}};
+    return out_.finish(about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+
+ private:
+  CacheWriter out_;
+  std::vector<std::uint64_t> index_;
+  std::uint64_t part_ = 0;  // where it begins
+  std::vector<std::array<std::uint64_t, 4>> parts_;
+};
+
+void take_parts(const std::shared_ptr<const CacheFile>& file, bool as_text, Dataset& dataset) {
+  const nlohmann::json about = nlohmann::json::parse(file->about());
+  dataset.too_long = about.at("too_long");
+  dataset.unknown_label = about.at("unknown_label");
+  const auto take = [&](const nlohmann::json& part, EncodedPairs& pairs, Numbers<int>& stream) {
+    Numbers<int> ids(file, file->numbers<int>(part[0], part[1]));
+    if (as_text)
+      stream = std::move(ids);
+    else
+      pairs = EncodedPairs(std::move(ids), Numbers(file, file->numbers<std::uint64_t>(part[2], part[3])));
+  };
+  take(about.at("parts")[0], dataset.train, dataset.train_stream);
+  take(about.at("parts")[1], dataset.validation, dataset.validation_stream);
 }
 
-std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenizer& tokenizer, std::int64_t max_length,
+std::string name_of(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model) {
+  if (!corpus.stored) return {};
+  std::uint64_t tokens = 0;
+  for (const auto& [file, bytes] : tokenizer.files()) tokens = checksum(bytes, checksum(file, tokens));
+  const std::string key = fmt::format("{} {} {:x} {} {}", format_version, corpus.hash, tokens,
+                                      model.reads_text() ? 0 : model.max_length, model.architecture);
+  return fmt::format("tokens-{:016x}.bin", checksum(key));
+}
+
+// The tokens of some pairs, and the lengths of each.
+struct Chunk {
+  std::vector<int> ids;
+  std::vector<std::array<std::size_t, 2>> lengths;
+  std::int64_t too_long = 0, unknown_label = 0;
+};
+
+Chunk encode_chunk(const PairList& pairs, std::size_t begin, const Tokenizer& tokenizer, TextEncoder& encoder,
+                   std::int64_t max_length) {
+  const bool has_labels = !tokenizer.labels().empty();
+  const int end_id = tokenizer.special().end, unknown = tokenizer.special().unknown;
+  Chunk chunk;
+  for (std::size_t i = begin; i < std::min(begin + pairs_per_chunk, pairs.size()); ++i) {
+    if (i % pairs_per_release == 0) pairs.release();
+    const PairView pair = pairs.view(i);
+    const std::size_t first = chunk.ids.size();
+    encoder.append(pair.source, Side::source, chunk.ids);
+    chunk.ids.push_back(end_id);
+    const std::size_t source = chunk.ids.size() - first;
+    encoder.append(pair.target, Side::target, chunk.ids);
+    const std::size_t target = chunk.ids.size() - first - source;
+    const bool is_unknown = has_labels && std::ranges::count(std::span(chunk.ids).last(target), unknown) > 0;
+    const bool is_long = std::max(source, target + 1) > static_cast<std::size_t>(max_length);
+    if (is_unknown || is_long) {
+      ++(is_unknown ? chunk.unknown_label : chunk.too_long);
+      chunk.ids.resize(first);
+    } else {
+      chunk.lengths.push_back({source, target});
+    }
+  }
+  return chunk;
+}
+
+// Calls encode(i, encoder) for 0 … count − 1 on all threads, and done(i) on the caller's, in order.
+void encode_in_turns(std::size_t count, const Tokenizer& tokenizer,
+                     const std::function<void(std::size_t i, TextEncoder& encoder)>& encode,
+                     const std::function<void(std::size_t i)>& done) {
+  const auto threads = static_cast<std::size_t>(kernels::pool()->size());
+  std::vector<TextEncoder> encoders(threads, TextEncoder(tokenizer));
+  kernels::run_by_turns(
+      count, false, [&](std::size_t i, bool) { encode(i, encoders[i % threads]); }, done);
+}
+
+void encode_part(const PairList& pairs, const Tokenizer& tokenizer, std::int64_t max_length, TokenWriter& writer,
+                 Dataset& dataset, const FractionCallback& progress) {
+  const std::size_t count = (pairs.size() + pairs_per_chunk - 1) / pairs_per_chunk;
+  std::vector<Chunk> chunks(count);
+  writer.expect(pairs.size());
+  encode_in_turns(
+      count, tokenizer,
+      [&](std::size_t i, TextEncoder& encoder) {
+        chunks[i] = encode_chunk(pairs, i * pairs_per_chunk, tokenizer, encoder, max_length);
+      },
+      [&](std::size_t i) {
+        const Chunk chunk = std::exchange(chunks[i], {});
+        std::size_t begin = 0;
+        for (const auto& [source, target] : chunk.lengths) {
+          writer.index(source, begin);
+          begin += source + target;
+        }
+        writer.append(chunk.ids);
+        dataset.too_long += chunk.too_long;
+        dataset.unknown_label += chunk.unknown_label;
+        if (progress) progress(static_cast<double>(i + 1) / static_cast<double>(count));
+      });
+  writer.end_part();
+}
+
+std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model,
                                             const FractionCallback& progress) {
   auto dataset = std::make_shared<Dataset>();
-  dataset->train = encode_pairs(corpus.train, tokenizer, max_length, *dataset, progress);
-  dataset->validation = encode_pairs(corpus.validation, tokenizer, max_length, *dataset, [&](double) {
-    if (progress) progress(1);
-  });
+  const std::string name = name_of(corpus, tokenizer, model);
+  auto file = CacheFile::open(name);
+  if (!file) {
+    TokenWriter writer(name);
+    encode_part(corpus.train, tokenizer, model.max_length, writer, *dataset, progress);
+    encode_part(corpus.validation, tokenizer, model.max_length, writer, *dataset, [&](double) {
+      if (progress) progress(1);
+    });
+    file = writer.finish(corpus.name, *dataset);
+  }
+  take_parts(file, false, *dataset);
   if (dataset->train.empty()) {
-    throw CorpusError(
-        fmt::format("{}: no pair has at most {} tokens; increase model.max_length", corpus.name, max_length));
+    throw CorpusError(fmt::format("{}: no pair has at most {} tokens; increase model.max_length", corpus.name,
+                                  model.max_length));
   }
   return dataset;
 }
@@ -54,20 +186,57 @@ std::vector<bool> word_beginnings(const Tokenizer& tokenizer) {
   return marks_rest ? unmarked : marked;
 }
 
-std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer& tokenizer,
+// Encodes the lines of a text, each ended by </s>, as encode_text does.
+void encode_lines(std::string_view text, const Tokenizer& tokenizer, TokenWriter& writer,
+                  const FractionCallback& progress) {
+  std::vector<std::string_view> chunks;
+  for (std::size_t at = 0, begin = 0, lines = 0; begin < text.size();) {
+    at = std::min(text.find('\n', at), text.size() - 1) + 1;
+    if (++lines % lines_per_chunk != 0 && at < text.size()) continue;
+    chunks.push_back(text.substr(begin, at - begin));
+    begin = at;
+  }
+  std::vector<std::vector<int>> ids(chunks.size());
+  encode_in_turns(
+      chunks.size(), tokenizer,
+      [&](std::size_t i, TextEncoder& encoder) {
+        for (std::string_view rest = chunks[i]; !rest.empty();) {
+          const std::string_view line = rest.substr(0, rest.find('\n'));
+          for (const std::string_view passage : passages(line)) encoder.append(passage, Side::source, ids[i]);
+          rest.remove_prefix(line.size());
+          if (rest.empty()) break;
+          ids[i].push_back(tokenizer.special().end);
+          rest.remove_prefix(1);
+        }
+      },
+      [&](std::size_t i) {
+        writer.append(std::exchange(ids[i], {}));
+        if (progress) progress(static_cast<double>(i + 1) / static_cast<double>(chunks.size()));
+      });
+}
+
+std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model,
                                            const FractionCallback& progress) {
-  // About as many calls as lines or passages.
-  const double calls = 1 + (tokenizer.special().ends_lines
-                                ? static_cast<double>(std::ranges::count(corpus.text.train, '\n')) / lines_per_yield
-                                : static_cast<double>(passages(corpus.text.train).size()));
-  double done = 0;
-  const YieldCallback yield = [&] {
-    if (progress) progress(std::min(1.0, done++ / calls));
-  };
   auto dataset = std::make_shared<Dataset>();
+  const std::string name = name_of(corpus, tokenizer, model);
+  auto file = CacheFile::open(name);
+  if (!file) {
+    TokenWriter writer(name);
+    for (const std::string* part : {&corpus.text.train, &corpus.text.validation}) {
+      const double calls = static_cast<double>(passages(*part).size());
+      double done = 0;
+      if (tokenizer.special().ends_lines)
+        encode_lines(*part, tokenizer, writer, progress);
+      else
+        writer.append(encode_text(tokenizer, *part, [&] {
+                        if (progress) progress(std::min(1.0, done++ / calls));
+                      }).stream);
+      writer.end_part();
+    }
+    file = writer.finish(corpus.name, *dataset);
+  }
+  take_parts(file, true, *dataset);
   if (tokenizer.special().mask >= 0) dataset->begins_word = word_beginnings(tokenizer);
-  dataset->train_stream = encode_text(tokenizer, corpus.text.train, yield).stream;
-  dataset->validation_stream = encode_text(tokenizer, corpus.text.validation, yield).stream;
   if (dataset->train_stream.size() < 2) {
     throw CorpusError(
         fmt::format("{}: {} tokens to train on, at least 2 are needed", corpus.name, dataset->train_stream.size()));
@@ -114,7 +283,7 @@ std::shared_ptr<const Dataset> encode_drawn(const Corpus& corpus, const Tokenize
   Random random(1);
   for (std::int64_t i = 0; i < std::max<std::int64_t>(1, validation_tokens / length); ++i) {
     const DrawnTokens tokens = draw_tokens(corpus.drawn, ids, end, random, length);
-    dataset->validation_stream.insert(dataset->validation_stream.end(), tokens.ids.begin(), tokens.ids.end());
+    for (const int id : tokens.ids) dataset->validation_stream.push_back(id);
     dataset->determined.insert(dataset->determined.end(), tokens.determined.begin(), tokens.determined.end());
   }
   dataset->draw_window = [drawn = corpus.drawn, ids, end, length](Random& source) {
@@ -168,8 +337,10 @@ bool has_unknown_label(const Tokenizer& tokenizer, const Pair& pair) {
 }
 
 std::vector<std::string> labels_of(const Corpus& corpus) {
-  std::set<std::string> labels;
-  for (const Pair& pair : corpus.train) labels.insert(pair.target);
+  std::set<std::string, std::less<>> labels;
+  corpus.train.for_each([&](const PairView& pair) {
+    if (!labels.contains(pair.target)) labels.emplace(pair.target);
+  });
   if (labels.size() > most_labels) {
     throw CorpusError(
         fmt::format("{}: {} different targets, but a classifier supports {} labels: choose labeled texts, such as the "
@@ -179,19 +350,51 @@ std::vector<std::string> labels_of(const Corpus& corpus) {
   return {labels.begin(), labels.end()};
 }
 
-std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config, const ModelConfig& model) {
-  std::vector<std::string> sentences = lines_of(corpus.text.train);
-  for (const Pair& pair : corpus.train) {
+std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config, const ModelConfig& model,
+                            const YieldCallback& yield) {
+  const std::string key = fmt::format("{} {} {} {} {} {}", format_version, corpus.hash, config.type, config.vocab_size,
+                                      model.is_classifier(), model.is_masked_lm());
+  const std::string name = corpus.stored ? fmt::format("tokenizer-{:016x}.bin", checksum(key)) : "";
+  if (const auto file = CacheFile::open(name)) return std::string(file->content());
+  std::vector<std::string_view> sentences;
+  sentences.reserve(2 * corpus.train.size());
+  for (std::string_view rest = corpus.text.train; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    if (end > 0) sentences.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  corpus.train.for_each([&](const PairView& pair) {
     sentences.push_back(pair.source);
     if (!model.is_classifier()) sentences.push_back(pair.target);
-  }
-  return Tokenizer::train(sentences, config, model.is_masked_lm());
+  });
+  const std::string trained = Tokenizer::train(std::move(sentences), config, model.is_masked_lm(), [&] {
+    corpus.train.release();
+    if (yield) yield();
+  });
+  if (name.empty()) return trained;
+  CacheWriter writer(name);
+  writer.append(trained);
+  writer.finish(nlohmann::json{{"name", corpus.name}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return trained;
+}
+
+void EncodedPairs::push_back(const PairTokens& pair) {
+  index_.push_back(ids_.size());
+  for (const int id : pair.source) ids_.push_back(id);
+  index_.push_back(ids_.size());
+  for (const int id : pair.target) ids_.push_back(id);
+}
+
+void EncodedPairs::pop_back() {
+  ids_.resize(index_[index_.size() - 2]);
+  index_.resize(index_.size() - 2);
 }
 
 std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model,
                                              const FractionCallback& progress) {
-  if (!model.reads_text()) return encode_pairs(corpus, tokenizer, model.max_length, progress);
-  return corpus.drawn ? encode_drawn(corpus, tokenizer, model.max_length) : encode_text(corpus, tokenizer, progress);
+  if (!model.reads_text()) return encode_pairs(corpus, tokenizer, model, progress);
+  return corpus.drawn ? encode_drawn(corpus, tokenizer, model.max_length)
+                      : encode_text(corpus, tokenizer, model, progress);
 }
 
 std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length) {

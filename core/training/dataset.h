@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/cache.h"
 #include "config/config.h"
 #include "data/corpus/corpus.h"
 #include "data/tokenizer/tokenizer.h"
@@ -16,19 +19,51 @@
 
 namespace attnscope {
 
+// The tokens of a pair where they are stored.
+struct PairTokens {
+  std::span<const int> source;  // tokens and </s>
+  std::span<const int> target;  // tokens, without <s> and </s>
+};
+
 struct EncodedPair {
-  std::vector<int> source;  // tokens and </s>
-  std::vector<int> target;  // tokens, without <s> and </s>
+  std::vector<int> source;
+  std::vector<int> target;
+  operator PairTokens() const { return {source, target}; }
+};
+
+// Pairs of tokens, in memory or in a mapped file.
+class EncodedPairs {
+ public:
+  EncodedPairs() = default;
+  EncodedPairs(std::initializer_list<EncodedPair> pairs) : EncodedPairs(std::vector<EncodedPair>(pairs)) {}
+  EncodedPairs(const std::vector<EncodedPair>& pairs) {
+    for (const EncodedPair& pair : pairs) push_back(pair);
+  }
+  EncodedPairs(Numbers<int> ids, Numbers<std::uint64_t> index) : ids_(std::move(ids)), index_(std::move(index)) {}
+
+  std::size_t size() const { return index_.size() / 2; }
+  bool empty() const { return size() == 0; }
+  PairTokens operator[](std::size_t i) const {
+    const std::uint64_t source = index_[2 * i], target = index_[2 * i + 1];
+    const std::uint64_t end = 2 * i + 2 < index_.size() ? index_[2 * i + 2] : ids_.size();
+    return {ids_.span().subspan(source, target - source), ids_.span().subspan(target, end - target)};
+  }
+  void push_back(const PairTokens& pair);  // not of a mapped file
+  void pop_back();
+
+ private:
+  Numbers<int> ids_;
+  Numbers<std::uint64_t> index_;  // where source and target of every pair begin
 };
 
 // A tokenized corpus: pairs, or for a language model running text whose lines end with </s>.
 struct Dataset {
-  std::vector<EncodedPair> train;
-  std::vector<EncodedPair> validation;
+  EncodedPairs train;
+  EncodedPairs validation;
   std::int64_t too_long = 0;       // pairs omitted because a side exceeds max_length
   std::int64_t unknown_label = 0;  // texts omitted from validation because their label does not occur in training
-  std::vector<int> train_stream;
-  std::vector<int> validation_stream;
+  Numbers<int> train_stream;
+  Numbers<int> validation_stream;
   // Of a drawn corpus (Corpus::drawn): whether each token of the validation stream follows from those before it; and a
   // function that draws a window of max_length + 1 tokens, the first of which is a line end.
   std::vector<bool> determined;
@@ -39,8 +74,10 @@ struct Dataset {
 };
 
 // Trains a SentencePiece model on the corpus's training part, in the form that Tokenizer accepts. For a classifier
-// only on the texts; for a masked language model with a mask token.
-std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config, const ModelConfig& model);
+// only on the texts; for a masked language model with a mask token. Both this and encode_corpus store their result for a
+// large corpus, and read it if it was stored.
+std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config, const ModelConfig& model,
+                            const YieldCallback& yield = {});
 
 // The distinct targets of the training part, sorted by bytes. Throws CorpusError if there are too many to be labels.
 std::vector<std::string> labels_of(const Corpus& corpus);

@@ -100,9 +100,9 @@ class Windows {
   std::size_t rows_;
 };
 
-std::vector<Batch> sampled_batches(const SequenceModel& model, const std::vector<EncodedPair>& part,
-                                   std::int64_t batch_size) {
-  const std::vector<EncodedPair> pairs = spread_evenly(part, most_validation_pairs);
+std::vector<Batch> sampled_batches(const SequenceModel& model, const EncodedPairs& part, std::int64_t batch_size) {
+  EncodedPairs pairs;
+  for (const PairTokens& pair : spread_evenly(part, most_validation_pairs)) pairs.push_back(pair);
   std::vector<Batch> batches;
   for (const auto& indices : batches_by_length(pairs, batch_size))
     batches.push_back(make_batch(pairs, indices, model.device(), model.config().special()));
@@ -130,7 +130,7 @@ std::int64_t most_validation_windows(const SequenceModel& model) {
 
 }  // namespace
 
-NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const EncodedPair> pairs,
+NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, const EncodedPairs& pairs,
                                               std::int64_t batch_size, const YieldCallback& yield) {
   const IndexBatches batches = batches_by_length(pairs, batch_size);
   return sum_of(

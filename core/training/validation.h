@@ -17,7 +17,7 @@
 namespace attnscope {
 
 // The models are frozen (SequenceModel::freeze). `yield` is called after every batch.
-NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const EncodedPair> pairs,
+NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, const EncodedPairs& pairs,
                                               std::int64_t batch_size, const YieldCallback& yield);
 
 inline constexpr std::int64_t all_windows = std::numeric_limits<std::int64_t>::max();

@@ -109,8 +109,10 @@ std::vector<Measurement> measure_thumbnails() {
     own.push_back(drawn.own);
     whole.push_back(drawn.whole);
   }
-  return {{"192 live thumbnails of 64² and a large map: frame time, 99th percentile", quantile(whole, 0.99), "ms"},
-          {"the same, CPU time of the window only, 99th percentile", quantile(own, 0.99), "ms"}};
+  std::vector<Measurement> out;
+  add_percentiles("192 live thumbnails of 64² and a large map: frame time", whole, out);
+  add_percentiles("the same, CPU time of the window only", own, out);
+  return out;
 }
 
 std::function<void(std::shared_ptr<const Snapshot>)> open_attention_window() {

@@ -1,7 +1,6 @@
 // The window with given snapshots, drawn offscreen for timing.
 #pragma once
 
-#include <ctime>
 #include <memory>
 
 #include "base/input.h"
@@ -45,12 +44,6 @@ class MeasuredWindow {
   }
 
  private:
-  static double thread_milliseconds() {
-    timespec used{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
-  }
-
   AppState scope_;
   Offscreen screen_;
   Renderer renderer_;

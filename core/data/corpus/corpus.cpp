@@ -8,11 +8,10 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 
 #include "common/clamped.h"
-#include "common/free_memory.h"
+#include "data/corpus/corpus_writer.h"
 #include "data/corpus/draft.h"
 #include "data/corpus/grammar/grammar.h"
 #include "data/corpus/modular.h"
@@ -50,59 +49,36 @@ std::vector<Draft> make_drafts(const CorpusConfig& config, const CorpusProgress&
 }
 
 // Assigns one key in twenty to validation and one in twenty to the test; the choice depends only on key and seed.
-void split_by_key(std::vector<Draft> drafts, std::int64_t seed, Corpus& corpus) {
-  for (Draft& draft : drafts) {
-    const std::uint64_t part = draft.pinned ? 1 : lot(draft.key, seed) % 20;
-    (part == 0 ? corpus.validation : part == 1 ? corpus.test : corpus.train).push_back(std::move(draft.pair));
-  }
+void split_by_key(const std::vector<Draft>& drafts, const CorpusConfig& config, CorpusWriter& writer, Corpus& corpus) {
+  for (const Draft& draft : drafts) writer.add(draft.pair);
+  writer.finish(corpus, config, [&](std::size_t i) {
+    const std::uint64_t part = drafts[i].pinned ? 1 : lot(drafts[i].key, config.seed) % 20;
+    return part == 0 ? 1 : part == 1 ? 2 : 0;
+  });
 }
 
 // Keeps all pairs of a source in one part, so that no sentence is trained on in one translation and tested in another.
-void split_by_source(std::vector<Pair> pairs, const CorpusConfig& config, Corpus& corpus) {
+// The sources with the lowest lots are held out.
+void split_by_source(const std::vector<std::uint64_t>& lots, const CorpusConfig& config, CorpusWriter& writer,
+                     Corpus& corpus) {
   constexpr std::size_t most_held_out = 5000;
-  std::unordered_map<std::string, std::size_t> ranks;
-  for (const Pair& pair : pairs) ranks.emplace(pair.source, 0);
-  if (ranks.size() < 3) {
-    corpus.train = std::move(pairs);  // what was trained on is no test
-    return;
-  }
-  std::vector<std::pair<std::uint64_t, std::string_view>> order;
-  order.reserve(ranks.size());
-  for (const auto& [source, rank] : ranks) order.emplace_back(lot(source, config.seed), source);
-  std::sort(order.begin(), order.end());
-  for (std::size_t i = 0; i < order.size(); ++i) ranks.at(std::string(order[i].second)) = i;
-
-  const double share = static_cast<double>(ranks.size()) * config.held_out / 100;
+  std::vector<std::uint64_t> sources = lots;
+  std::ranges::sort(sources);
+  sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+  const double share = static_cast<double>(sources.size()) * config.held_out / 100;
   const std::size_t held_out = clamped<std::size_t>(static_cast<std::size_t>(share), 1, most_held_out);
-  for (Pair& pair : pairs) {
-    const std::size_t rank = ranks.at(pair.source);
-    auto& part = rank < held_out ? corpus.validation : rank < 2 * held_out ? corpus.test : corpus.train;
-    part.push_back(std::move(pair));
-  }
+  // of fewer than three sources all are trained on: what was trained on is no test
+  const bool splits = sources.size() >= 3;
+  const auto first = [&](std::size_t rank) { return rank < sources.size() ? sources[rank] : UINT64_MAX; };
+  const std::uint64_t tested = splits ? first(held_out) : 0, trained = splits ? first(2 * held_out) : 0;
+  std::vector<std::uint64_t>().swap(sources);
+  writer.finish(corpus, config, [&](std::size_t i) { return lots[i] < tested ? 1 : lots[i] < trained ? 2 : 0; });
 }
 
-std::uint64_t hash_of(const std::vector<Pair>& part, std::uint64_t state) {
-  for (const Pair& pair : part) {
-    state = fnv1a(pair.source, state);
-    state = fnv1a("\t", state);
-    state = fnv1a(pair.target, state);
-    state = fnv1a("\n", state);
-  }
-  return state;
-}
-
-std::uint64_t hash_of(const std::string& part, std::uint64_t state) {
-  return fnv1a(part, state);
-}
-
-// Parts is a Corpus of pairs, or a Text.
-template <typename Parts>
-std::string hash_of(const Parts& parts) {
+std::string hash_of(const Text& text) {
   std::uint64_t state = fnv_start;
-  for (const auto* part : {&parts.train, &parts.validation, &parts.test}) {
-    state = hash_of(*part, state);
-    state = fnv1a("\f", state);  // separates the parts
-  }
+  for (const std::string* part : {&text.train, &text.validation, &text.test})
+    state = fnv1a("\f", fnv1a(*part, state));  // separates the parts
   return fmt::format("{:016x}", state);
 }
 
@@ -119,41 +95,6 @@ std::string name_of_file(const CorpusConfig& config) {
   return std::filesystem::path(config.source).filename().string();
 }
 
-std::vector<Pair> read_file_pairs(const CorpusConfig& config, CorpusReport& report, const CorpusProgress& progress) {
-  std::vector<Pair> pairs =
-      config.target.empty() ? read_pairs(config, report, progress) : read_parallel(config, report, progress);
-  if (!config.lowercase) return pairs;
-  for (Pair& pair : pairs) {
-    pair.source = lowercased(pair.source);
-    pair.target = lowercased(pair.target);
-  }
-  return pairs;
-}
-
-// Copies all sentences into contiguous memory. Temporary strings freed between them leave holes, in total larger than
-// the corpus, that fit nothing else.
-void compact(Corpus& corpus) {
-  std::string text;
-  std::vector<std::size_t> sizes;
-  const auto for_each = [&corpus](const auto& work) {
-    for (std::vector<Pair>* const part : {&corpus.train, &corpus.validation, &corpus.test})
-      for (Pair& pair : *part)
-        for (std::string* const field : {&pair.source, &pair.target, &pair.category, &pair.antecedent, &pair.pronoun})
-          work(*field);
-  };
-  for_each([&](std::string& field) {
-    text += field;
-    sizes.push_back(field.size());
-    std::string().swap(field);
-  });
-  give_back_memory();  // otherwise each would be placed where it was
-  std::size_t next = 0, begin = 0;
-  for_each([&](std::string& field) {
-    field.assign(text, begin, sizes[next]);
-    begin += sizes[next++];
-  });
-}
-
 Corpus load_pairs(const CorpusConfig& config, const CorpusProgress& progress) {
   Corpus corpus;
   if (config.target.empty() && drawn_corpus(config.source)) {
@@ -161,29 +102,37 @@ Corpus load_pairs(const CorpusConfig& config, const CorpusProgress& progress) {
                                   "(model.architecture=decoder-only, tokenizer.type=word)",
                                   config.source));
   }
-  if (config.target.empty() && config.source == "modular") {
-    corpus.name = config.source;
-    std::vector<Pair> pairs = Modular(config).all_pairs();
-    corpus.report.lines_read = static_cast<std::int64_t>(pairs.size());
-    split_by_source(std::move(pairs), config, corpus);
-  } else if (config.target.empty() && is_built_in(config.source)) {
-    corpus.name = config.source;
-    std::vector<Draft> drafts = make_drafts(config, progress);
+  const bool built_in = config.target.empty() && is_built_in(config.source);
+  corpus.name = built_in ? config.source : name_of_file(config);
+  const std::string stored = config.source == "modular" ? std::string() : stored_name(config);
+  if (open_stored(stored, config, corpus)) return corpus;
+  CorpusWriter writer(stored);
+  if (built_in && config.source != "modular") {
+    const std::vector<Draft> drafts = make_drafts(config, progress);
     corpus.report.lines_read = static_cast<std::int64_t>(drafts.size());
-    split_by_key(std::move(drafts), config.seed, corpus);
+    split_by_key(drafts, config, writer, corpus);
+    return corpus;
+  }
+  std::vector<std::uint64_t> lots;
+  const auto add = [&](const PairView& pair) {
+    lots.push_back(lot(pair.source, config.seed));
+    writer.add(pair);
+  };
+  if (built_in) {
+    const std::vector<Pair> pairs = Modular(config).all_pairs();
+    corpus.report.lines_read = static_cast<std::int64_t>(pairs.size());
+    std::ranges::for_each(pairs, add);
   } else {
     require_known(config);
-    corpus.name = name_of_file(config);
-    split_by_source(read_file_pairs(config, corpus.report, progress), config, corpus);
+    read_pairs(config, add, corpus.report, progress);
   }
-  compact(corpus);
-  corpus.hash = hash_of(corpus);
+  split_by_source(lots, config, writer, corpus);
   return corpus;
 }
 
-std::string as_lines(const std::vector<Pair>& pairs) {
+std::string as_lines(const PairList& pairs) {
   std::string text;
-  for (const Pair& pair : pairs) text += fmt::format("{} → {}\n", pair.source, pair.target);
+  pairs.for_each([&](const PairView& pair) { text += fmt::format("{} → {}\n", pair.source, pair.target); });
   return text;
 }
 
@@ -243,6 +192,7 @@ Corpus load_text(const CorpusConfig& config, const CorpusProgress& progress) {
     corpus.text = split_by_place(config.lowercase ? lowercased(text) : std::move(text));
   }
   corpus.hash = hash_of(corpus.text);
+  corpus.stored = corpus.text.train.size() >= smallest_stored;
   return corpus;
 }
 

@@ -12,18 +12,9 @@
 #include "common/error.h"
 #include "config/config.h"
 #include "data/corpus/drawn.h"
+#include "data/corpus/pairs.h"
 
 namespace attnscope {
-
-struct Pair {
-  std::string source;
-  std::string target;
-  // "pronoun", "reasons", "circumstances", "two senses", "royalty", "kinds", "distance", "greeting", "basic", or ""
-  std::string category = {};
-  std::string antecedent = {};  // pronoun pairs: the English noun that "it" refers to; else ""
-  std::string pronoun = {};     // pronoun pairs: "il" or "elle", which the French must contain; else ""
-  bool operator==(const Pair&) const = default;
-};
 
 // Running text in UTF-8: lines ending in \n, except the last one of a part, which may be truncated.
 struct Text {
@@ -49,12 +40,13 @@ struct CorpusReport {
 
 struct Corpus {
   std::string name;  // of the built-in corpus or of the file
-  std::vector<Pair> train;
-  std::vector<Pair> validation;
-  std::vector<Pair> test;
+  PairList train;
+  PairList validation;
+  PairList test;
   Text text;         // of a corpus loaded as text, which has no pairs; otherwise empty
   DrawnCorpus drawn = {};  // set if training draws its examples instead of reading `text`, which contains some of them
   std::string hash;  // of all contents and the split: 64-bit FNV-1a, 16 hexadecimal digits
+  bool stored = false;  // in the cache folder, because it is large
   CorpusReport report;
 };
 
@@ -78,6 +70,7 @@ bool is_built_in(std::string_view name);
 using CorpusProgress = std::function<void(double fraction)>;
 
 // Loads or generates the corpus and splits it. Deterministic: the same configuration (and file) gives the same corpus.
+// Pairs are read from the cache folder if they were stored there.
 //
 // Pairs are split about 90/5/5, those of a file according to `config.held_out`, with at most 5000 sources per held-out
 // part. No source sentence is in two parts, and in a file with fewer than three different sources all pairs are

@@ -31,8 +31,11 @@ std::vector<Example> prompts_of(const std::string& text) {
 std::vector<Example> examples_of(const Corpus& corpus) {
   std::vector<Example> examples = prompts_of(corpus.text.test);
   std::map<std::string, std::size_t> taken;
-  for (const Pair& pair : corpus.test) {
-    if (taken[pair.category]++ < examples_a_category) examples.push_back({pair.source, pair.target});
+  for (std::size_t i = 0; i < corpus.test.size(); ++i) {
+    if (i % 64 == 0) corpus.test.release();  // they are far apart
+    const PairView pair = corpus.test.view(i);
+    if (taken[std::string(pair.category)]++ < examples_a_category)
+      examples.push_back({std::string(pair.source), std::string(pair.target)});
   }
   return examples;
 }

@@ -15,9 +15,9 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
-#include <unordered_set>
 #include <utility>
 
+#include "common/cache.h"
 #include "common/other_formats.h"
 #include "common/unicode_form.h"
 #include "common/utf8.h"
@@ -135,10 +135,38 @@ void skip_line(const LineReader& reader, std::string reason, CorpusReport& repor
   name_line(reader, std::move(reason), report);
 }
 
-// Collects pairs and counts the other lines.
+// The numbers that were added, in an open table of at most three quarters.
+class SeenNumbers {
+ public:
+  // Returns false if it was added before.
+  bool add(std::uint64_t number) {
+    number |= 1U;  // 0 is an empty slot
+    if (4 * ++count_ > 3 * slots_.size()) grow();
+    std::uint64_t& slot = slot_of(number);
+    return slot != number && (slot = number) != 0;
+  }
+
+ private:
+  std::uint64_t& slot_of(std::uint64_t number) {
+    std::size_t at = number >> 1U;
+    while (slots_[at & (slots_.size() - 1)] != 0 && slots_[at & (slots_.size() - 1)] != number) ++at;
+    return slots_[at & (slots_.size() - 1)];
+  }
+  void grow() {
+    const std::vector<std::uint64_t> before = std::exchange(slots_, std::vector<std::uint64_t>(2 * slots_.size()));
+    for (const std::uint64_t number : before)
+      if (number != 0) slot_of(number) = number;
+  }
+
+  std::vector<std::uint64_t> slots_ = std::vector<std::uint64_t>(1024);
+  std::size_t count_ = 0;
+};
+
+// Passes on the pairs, and counts the other lines.
 class PairCollector {
  public:
-  explicit PairCollector(CorpusReport& report) : report_(report) {}
+  PairCollector(const CorpusConfig& config, const AddPair& add, CorpusReport& report)
+      : config_(config), add_(add), report_(report) {}
 
   void add(std::string_view source, std::string_view target, const LineReader& reader) {
     source = trimmed(source);
@@ -146,31 +174,36 @@ class PairCollector {
     if (source.empty() && target.empty()) return skip(reader, "blank line");
     if (source.empty()) return skip(reader, "the source side is empty");
     if (target.empty()) return skip(reader, "the target side is empty");
-    std::string joined = fmt::format("{}\t{}", source, target);
-    if (!seen_.insert(std::move(joined)).second) {
+    if (!seen_.add(checksum(target, checksum(source)))) {
       ++report_.duplicates;
       return name_line(reader, "the same pair appears earlier", report_);
     }
-    pairs_.push_back({.source = std::string(source), .target = std::string(target)});
+    ++count_;
+    if (config_.lowercase)
+      add_({lowercased(source), lowercased(target)});
+    else
+      add_({source, target});
   }
 
   void skip(const LineReader& reader, std::string reason) { skip_line(reader, std::move(reason), report_); }
 
   // Throws CorpusError if there are none.
-  std::vector<Pair> take(const std::string& path, const std::string& separator = "tab") {
-    if (!pairs_.empty()) return std::move(pairs_);
-    if (report_.examples.empty()) throw CorpusError(fmt::format("{}: the file is empty", path));
+  void require_any(const std::string& separator) const {
+    if (count_ > 0) return;
+    if (report_.examples.empty()) throw CorpusError(fmt::format("{}: the file is empty", config_.source));
     const SkippedLine& first = report_.examples.front();
     throw CorpusError(
         fmt::format("{}: no usable pair in {} lines (line {}: {}); each line must be source, {}, target. For running "
                     "text, use the architecture decoder-only",
-                    path, report_.lines_read, first.line, first.reason, separator));
+                    config_.source, report_.lines_read, first.line, first.reason, separator));
   }
 
  private:
+  const CorpusConfig& config_;
+  const AddPair& add_;
   CorpusReport& report_;
-  std::vector<Pair> pairs_;
-  std::unordered_set<std::string> seen_;
+  SeenNumbers seen_;
+  std::int64_t count_ = 0;
 };
 
 void yield(const LineReader& reader, const CorpusProgress& progress) {
@@ -263,9 +296,8 @@ void add_record(const std::string& line, const std::vector<std::string>& fields,
   pairs.add(fields[0], fields[1], reader);
 }
 
-std::vector<Pair> read_csv(const CorpusConfig& config, CorpusReport& report, const CorpusProgress& progress) {
+void read_csv(const CorpusConfig& config, PairCollector& pairs, CorpusReport& report, const CorpusProgress& progress) {
   LineReader reader(config.source, config.normalize);
-  PairCollector pairs(report);
   std::string line;
   std::vector<std::string> fields;
   for (bool first = true; next_record(reader, line, fields, pairs, report); first = false) {
@@ -275,7 +307,7 @@ std::vector<Pair> read_csv(const CorpusConfig& config, CorpusReport& report, con
       add_record(line, fields, reader, pairs);
     yield(reader, progress);
   }
-  return pairs.take(config.source, "comma");
+  pairs.require_any("comma");
 }
 
 void refuse_different_lengths(LineReader& source, LineReader& target, const CorpusProgress& progress) {
@@ -284,6 +316,30 @@ void refuse_different_lengths(LineReader& source, LineReader& target, const Corp
   while (target.next(line)) yield(target, progress);
   throw CorpusError(fmt::format("parallel files differ in length: {} has {} lines, {} has {}", source.path(),
                                 source.number(), target.path(), target.number()));
+}
+
+void read_parallel(const CorpusConfig& config, PairCollector& pairs, CorpusReport& report,
+                   const CorpusProgress& progress) {
+  LineReader source(config.source, config.normalize);
+  LineReader target(config.target, config.normalize);
+  std::string source_line;
+  std::string target_line;
+  while (true) {
+    const bool more_source = source.next(source_line);
+    const bool more_target = target.next(target_line);
+    if (more_source != more_target) refuse_different_lengths(source, target, progress);
+    if (!more_source) break;
+    ++report.lines_read;
+    if (auto reason = fault(source_line)) {
+      pairs.skip(source, *reason);
+    } else if (auto target_reason = fault(target_line)) {
+      pairs.skip(target, *target_reason);
+    } else {
+      pairs.add(source_line, target_line, source);
+    }
+    yield(source, progress);
+  }
+  pairs.require_any("tab");
 }
 
 void require_text(std::string_view text, const LineReader& reader, const CorpusReport& report) {
@@ -343,42 +399,19 @@ std::string read_text(const CorpusConfig& config, CorpusReport& report, const Co
   return text;
 }
 
-std::vector<Pair> read_pairs(const CorpusConfig& config, CorpusReport& report, const CorpusProgress& progress) {
-  if (is_csv(config)) return read_csv(config, report, progress);
+void read_pairs(const CorpusConfig& config, const AddPair& add, CorpusReport& report, const CorpusProgress& progress) {
+  PairCollector pairs(config, add, report);
+  if (!config.target.empty()) return read_parallel(config, pairs, report, progress);
+  if (is_csv(config)) return read_csv(config, pairs, report, progress);
   const std::string separator = config.separator.empty() ? "\t" : config.separator;
   LineReader reader(config.source, config.normalize);
-  PairCollector pairs(report);
   std::string line;
   while (reader.next(line)) {
     ++report.lines_read;
     add_line(line, separator, reader, pairs);
     yield(reader, progress);
   }
-  return pairs.take(config.source, name_of_separator(separator));
-}
-
-std::vector<Pair> read_parallel(const CorpusConfig& config, CorpusReport& report, const CorpusProgress& progress) {
-  LineReader source(config.source, config.normalize);
-  LineReader target(config.target, config.normalize);
-  PairCollector pairs(report);
-  std::string source_line;
-  std::string target_line;
-  while (true) {
-    const bool more_source = source.next(source_line);
-    const bool more_target = target.next(target_line);
-    if (more_source != more_target) refuse_different_lengths(source, target, progress);
-    if (!more_source) break;
-    ++report.lines_read;
-    if (auto reason = fault(source_line)) {
-      pairs.skip(source, *reason);
-    } else if (auto target_reason = fault(target_line)) {
-      pairs.skip(target, *target_reason);
-    } else {
-      pairs.add(source_line, target_line, source);
-    }
-    yield(source, progress);
-  }
-  return pairs.take(config.source);
+  pairs.require_any(name_of_separator(separator));
 }
 
 // ---- lowercasing

@@ -5,6 +5,7 @@
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -49,10 +50,19 @@ OwnedText guarded(const Body& body) noexcept {
   }
 }
 
-// Passes the caller's sentences to the trainer one by one.
+// A sentence, and how often it occurs.
+struct Counted {
+  TextView text;
+  std::size_t times = 1;
+};
+
+// Passes the sentences to the trainer one by one; counted ones followed by a tab and their number.
 class Sentences : public sentencepiece::SentenceIterator {
  public:
-  Sentences(const TextView* sentences, std::size_t count) : next_(sentences), end_(sentences + count) { read(); }
+  Sentences(const std::vector<Counted>& sentences, bool counted)
+      : next_(sentences.begin()), end_(sentences.end()), counted_(counted) {
+    read();
+  }
 
   bool done() const override { return next_ == end_; }
   void Next() override {
@@ -64,22 +74,25 @@ class Sentences : public sentencepiece::SentenceIterator {
 
  private:
   void read() {
-    if (next_ != end_) value_.assign(next_->data, next_->size);
+    if (next_ == end_) return;
+    value_.assign(next_->text.data, next_->text.size);
+    if (counted_) value_ += '\t' + std::to_string(next_->times);
   }
 
-  const TextView* next_;
-  const TextView* end_;
+  std::vector<Counted>::const_iterator next_, end_;
+  bool counted_;
   std::string value_;
 };
 
-bool has_tab(const std::vector<TextView>& sentences) {
-  return std::any_of(sentences.begin(), sentences.end(),
-                     [](const TextView& text) { return std::memchr(text.data, '\t', text.size) != nullptr; });
+bool has_tab(const std::vector<Counted>& sentences) {
+  return std::any_of(sentences.begin(), sentences.end(), [](const Counted& sentence) {
+    return std::memchr(sentence.text.data, '\t', sentence.text.size) != nullptr;
+  });
 }
 
 // `type` can differ from the requested one: a character model is also used to count the characters. A request for
 // characters covers every one of them, also repeated spaces.
-std::string train_once(const TrainingRequest& request, const std::vector<TextView>& sentences, std::string_view type,
+std::string train_once(const TrainingRequest& request, const std::vector<Counted>& sentences, std::string_view type,
                        std::size_t vocab_size) {
   const bool lossless = request.type == char_type;
   std::unordered_map<std::string, std::string> options = {
@@ -105,14 +118,16 @@ std::string train_once(const TrainingRequest& request, const std::vector<TextVie
   std::string own = lossless && has_tab(sentences) ? "\t" : "";
   if (request.mask) own += (own.empty() ? "" : ",") + std::string(request.mask);
   if (!own.empty()) options.emplace("user_defined_symbols", own);
-  Sentences iterator(sentences.data(), sentences.size());
+  const bool counted = request.times != nullptr;
+  if (counted) options.emplace("input_format", "tsv");
+  Sentences iterator(sentences, counted);
   std::string model;
   check(sentencepiece::SentencePieceTrainer::Train(options, &iterator, &model));
   return model;
 }
 
 // The smallest vocabulary: the special pieces and one per character.
-std::size_t smallest_vocabulary(const TrainingRequest& request, const std::vector<TextView>& sentences) {
+std::size_t smallest_vocabulary(const TrainingRequest& request, const std::vector<Counted>& sentences) {
   sentencepiece::SentencePieceProcessor processor;
   check(processor.LoadFromSerializedProto(train_once(request, sentences, char_type, request.vocab_size)));
   return static_cast<std::size_t>(processor.GetPieceSize());
@@ -123,10 +138,10 @@ std::size_t smallest_vocabulary(const TrainingRequest& request, const std::vecto
 // merge, and other small corpora by chance. So the trainer must stop before it runs out of merges. With many different
 // words that is certain at once; otherwise a rehearsal counts the merges.
 
-std::unordered_set<std::string_view> different_words(const std::vector<TextView>& sentences) {
+std::unordered_set<std::string_view> different_words(const std::vector<Counted>& sentences) {
   std::unordered_set<std::string_view> words;
-  for (const TextView& sentence : sentences) {
-    std::string_view rest(sentence.data, sentence.size);
+  for (const Counted& sentence : sentences) {
+    std::string_view rest(sentence.text.data, sentence.text.size);
     while (!rest.empty()) {
       const std::string_view word = rest.substr(0, rest.find(' '));
       rest.remove_prefix(std::min(rest.size(), word.size() + 1));
@@ -184,13 +199,17 @@ bool has_private(const std::string& piece) {
 
 // Counts the possible merges in the sentences, up to `wanted`. Each sentence is given twice, so that its pairs, which
 // then occur at least twice, are merged before the first private pair, which occurs once.
-std::size_t rehearse_merges(const TrainingRequest& request, std::vector<TextView> sentences, std::size_t smallest,
+std::size_t rehearse_merges(const TrainingRequest& request, std::vector<Counted> sentences, std::size_t smallest,
                             std::size_t wanted) {
   std::vector<std::string> texts(wanted / merges_a_text + 1);
   for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = private_text(i * characters_a_text);
-  sentences.reserve(2 * sentences.size() + texts.size());
-  sentences.insert(sentences.end(), sentences.begin(), sentences.end());
-  for (const std::string& text : texts) sentences.push_back({text.data(), text.size()});
+  if (request.times != nullptr) {
+    for (Counted& sentence : sentences) sentence.times *= 2;
+  } else {
+    sentences.reserve(2 * sentences.size() + texts.size());
+    sentences.insert(sentences.end(), sentences.begin(), sentences.end());
+  }
+  for (const std::string& text : texts) sentences.push_back({{text.data(), text.size()}});
   sentencepiece::SentencePieceProcessor processor;
   check(processor.LoadFromSerializedProto(
       train_once(request, sentences, "bpe", smallest + texts.size() * characters_a_text + wanted)));
@@ -205,7 +224,9 @@ std::size_t rehearse_merges(const TrainingRequest& request, std::vector<TextView
 }
 
 std::string train_model(const TrainingRequest& request) {
-  const std::vector<TextView> sentences(request.sentences, request.sentences + request.count);
+  std::vector<Counted> sentences(request.count);
+  for (std::size_t i = 0; i < request.count; ++i)
+    sentences[i] = {request.sentences[i], request.times != nullptr ? request.times[i] : 1};
   for (const std::string_view type : {char_type, word_type})
     if (request.type == type) return train_once(request, sentences, type, request.vocab_size);
   const std::size_t smallest = smallest_vocabulary(request, sentences);
@@ -276,6 +297,24 @@ int vocab_size(const SentencePieceModel* model) {
   return model->processor.GetPieceSize();
 }
 
+// BPE, whose scores are whole numbers (unigram's sums of scores depend on the words before); text that is not
+// normalized but for its spaces, and no piece that spans words.
+bool separates_words(const SentencePieceModel* model) {
+  const auto& processor = model->processor;
+  bool merges = true;
+  for (int id = 0; id < processor.GetPieceSize(); ++id) {
+    if (processor.IdToPiece(id).find("\xE2\x96\x81", 1) != std::string::npos) return false;
+    const float score = processor.GetScore(id);
+    merges = merges && score == std::floor(score);
+  }
+  std::vector<std::string> pieces;
+  std::string joined;
+  // "ﬁ" and "½": NFKC has "fi" and "1⁄2"
+  if (!merges || !processor.Encode("  \xEF\xAC\x81  \xC2\xBD ", &pieces).ok()) return false;
+  for (const std::string& piece : pieces) joined += piece;
+  return joined == "\xE2\x96\x81\xEF\xAC\x81\xE2\x96\x81\xC2\xBD";
+}
+
 SpecialIds special_ids(const SentencePieceModel* model) {
   const auto& processor = model->processor;
   return {processor.pad_id(), processor.bos_id(), processor.eos_id(), processor.unk_id()};
@@ -303,6 +342,7 @@ void free_text(OwnedText text) {
 constexpr SentencePieceApi api = {
     .version = sentencepiece_api_version,
     .train = train,
+    .separates_words = separates_words,
     .load = load,
     .encode = encode,
     .decode = decode,

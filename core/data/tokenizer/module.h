@@ -9,7 +9,7 @@
 namespace attnscope {
 
 // Incremented with every change below, so that a module from another build is rejected instead of misread.
-inline constexpr int sentencepiece_api_version = 4;
+inline constexpr int sentencepiece_api_version = 5;
 
 // Longer sentences are skipped in training: the BPE trainer overflows in a word of 2^15 characters.
 inline constexpr std::size_t longest_sentence = 30'000;  // bytes
@@ -39,6 +39,7 @@ struct Encoding {  // the module's memory; release with free_encoding
 
 struct TrainingRequest {
   const TextView* sentences;
+  const std::size_t* times;  // of each sentence; null: once
   std::size_t count;
   const char* type;        // "bpe", "unigram", "char" or "word"
   std::size_t vocab_size;  // maximum; for "char" and "word" one piece per character or word instead
@@ -54,6 +55,8 @@ struct SpecialIds {  // -1 if the model has none
 struct SentencePieceApi {
   int version;
   OwnedText (*train)(const TrainingRequest* request, OwnedText* model);
+  // Spaces separate words, and each is encoded in the same way in every text.
+  bool (*separates_words)(const SentencePieceModel* model);
   OwnedText (*load)(TextView model_bytes, SentencePieceModel** model);
   // A "char" model retains every space; the others drop leading and trailing spaces and all but one in a row.
   OwnedText (*encode)(const SentencePieceModel* model, TextView text, Encoding* encoding);

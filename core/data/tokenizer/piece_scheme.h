@@ -42,6 +42,10 @@ class PieceScheme {
   virtual int mask_id() const { return -1; }        // hides a token of an encoder's text
   virtual int num_separators() const { return 1; }  // end tokens between the two texts of a pair
 
+  // True if spaces separate words, and each is encoded in the same way in every text. A run of unknown pieces counts as
+  // one, also across words.
+  virtual bool separates_words(Side) const { return false; }
+
   // The possible targets if there are only a few: the last pieces of the vocabulary. Empty: targets are texts.
   virtual const std::vector<std::string>& labels() const;
 };

@@ -88,6 +88,10 @@ SpecialIds SentencePiece::special_ids() const {
   return sentence_piece_module().special_ids(model_.get());
 }
 
+bool SentencePiece::separates_words() const {
+  return sentence_piece_module().separates_words(model_.get());
+}
+
 std::string SentencePiece::piece(int id) const {
   const TextView text = sentence_piece_module().piece(model_.get(), id);
   return std::string(text.data, text.size);

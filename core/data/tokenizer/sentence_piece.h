@@ -38,6 +38,7 @@ class SentencePiece {
   std::string join(std::span<const std::string> pieces) const;
   int vocab_size() const;
   SpecialIds special_ids() const;
+  bool separates_words() const;
   // The id must be in the vocabulary.
   std::string piece(int id) const;
   // Returns the unknown id if there is no such piece.

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
+#include <iterator>
 #include <random>
 #include <utility>
 
+#include "common/split.h"
 #include "common/unicode_form.h"
 #include "data/tokenizer/sentence_piece.h"
 
@@ -15,34 +15,62 @@ namespace attnscope {
 namespace {
 
 // Retains a deterministic sample of a text that is too large.
-void keep_sample(std::vector<TextView>& views) {
+void keep_sample(std::vector<std::string_view>& texts) {
   constexpr std::size_t max_bytes = 12'000'000;
   constexpr std::size_t max_count = 400'000;
   std::size_t bytes = 0;
-  for (const TextView& text : views) bytes += text.size;
-  if (bytes <= max_bytes && views.size() <= max_count) return;
+  for (const std::string_view text : texts) bytes += text.size();
+  if (bytes <= max_bytes && texts.size() <= max_count) return;
   std::mt19937_64 generator(1);
-  std::shuffle(views.begin(), views.end(), generator);
+  std::shuffle(texts.begin(), texts.end(), generator);
   bytes = 0;
-  const auto enough = std::find_if(views.begin(), views.end(), [&](const TextView& text) {
-    bytes += text.size;
+  const auto enough = std::find_if(texts.begin(), texts.end(), [&](std::string_view text) {
+    bytes += text.size();
     return bytes > max_bytes;
   });
-  views.erase(enough, views.end());
-  if (views.size() > max_count) views.resize(max_count);
+  texts.erase(enough, texts.end());
+  if (texts.size() > max_count) texts.resize(max_count);
+  texts.shrink_to_fit();
 }
 
+constexpr std::size_t texts_per_yield = 1 << 10;
+
 // Returns the non-empty sentences. A large corpus is sampled, because frequent words are in any sample: unigram takes
-// about 9 s for this size, BPE 3 s. Character models use everything: counting takes 3 s for 100 MB, and a sample could
-// miss rare characters.
-std::vector<TextView> training_text(std::span<const std::string> sentences, const TokenizerConfig& config) {
-  std::vector<TextView> views;
-  for (const std::string& sentence : sentences) {
-    if (sentence.find_first_not_of(" \t\r\n") == std::string::npos) continue;
-    for (const std::string_view passage : passages(sentence)) views.push_back(view_of(passage));
+// about 9 s for this size. Character models use everything: counting takes 3 s for 100 MB, and a sample could miss rare
+// characters.
+std::vector<std::string_view> training_text(std::vector<std::string_view> sentences, const TokenizerConfig& config,
+                                            const YieldCallback& yield) {
+  std::size_t seen = 0;
+  std::erase_if(sentences, [&](std::string_view text) {
+    if (yield && ++seen % texts_per_yield == 0) yield();
+    return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  });
+  if (std::ranges::any_of(sentences, [](std::string_view text) { return text.size() > longest_sentence; })) {
+    std::vector<std::string_view> parts;
+    for (const std::string_view sentence : sentences)
+      for (const std::string_view passage : passages(sentence)) parts.push_back(passage);
+    sentences = std::move(parts);
   }
-  if (config.type != "char" && config.type != "word") keep_sample(views);
-  return views;
+  if (config.type != "char" && config.type != "word") keep_sample(sentences);
+  return sentences;
+}
+
+// Distinct words and their numbers; empty if a text has a tab, which SentencePiece places between the two.
+std::unordered_map<std::string, std::size_t> counted_words(std::vector<std::string_view>& texts,
+                                                           const YieldCallback& yield) {
+  constexpr std::string_view reserved = "\xE2\x96\x85";
+  std::ranges::sort(texts, {}, [](std::string_view text) { return text.data(); });  // in the order of their pages
+  std::unordered_map<std::string, std::size_t> words;
+  std::string word;
+  std::size_t seen = 0;
+  for (const std::string_view text : texts) {
+    if (yield && ++seen % texts_per_yield == 0) yield();
+    if (text.find('\t') != std::string_view::npos) return {};
+    if (text.find(reserved) != std::string_view::npos) continue;
+    for (const std::string_view each : split(text, " "))
+      if (!each.empty()) ++words[word.assign(each)];
+  }
+  return words;
 }
 
 // The end of the first passage of a longer text: before a space, or else between two characters.
@@ -86,6 +114,7 @@ class OwnPieces final : public PieceScheme {
   int unknown_id() const override { return SpecialTokens().unknown; }
   int end_id() const override { return SpecialTokens().end; }
   int mask_id() const override { return mask_; }
+  bool separates_words(Side) const override { return model_.separates_words(); }
 
  private:
   SentencePiece model_;
@@ -126,6 +155,7 @@ class LabelledPieces final : public PieceScheme {
   int unknown_id() const override { return texts_.unknown_id(); }
   int end_id() const override { return texts_.end_id(); }
   const std::vector<std::string>& labels() const override { return labels_; }
+  bool separates_words(Side side) const override { return side == Side::source && texts_.separates_words(side); }
 
  private:
   int first() const { return texts_.vocab_size(); }
@@ -154,11 +184,22 @@ std::vector<std::string_view> passages(std::string_view text) {
   return result;
 }
 
-std::string Tokenizer::train(std::span<const std::string> sentences, const TokenizerConfig& config, bool with_mask) {
-  const std::vector<TextView> views = training_text(sentences, config);
-  if (views.empty()) throw TokenizerError("cannot train the tokenizer: there is no text to train it on");
+std::string Tokenizer::train(std::vector<std::string_view> sentences, const TokenizerConfig& config, bool with_mask,
+                             const YieldCallback& yield) {
+  std::vector<std::string_view> texts = training_text(std::move(sentences), config, yield);
+  if (texts.empty()) throw TokenizerError("cannot train the tokenizer: there is no text to train it on");
+  std::unordered_map<std::string, std::size_t> words;
+  if (config.type == "bpe" || config.type == "word") words = counted_words(texts, yield);
+  std::vector<TextView> views;
+  std::vector<std::size_t> times;
+  for (const auto& [word, count] : words) {
+    views.push_back(view_of(word));
+    times.push_back(count);
+  }
+  if (words.empty()) std::ranges::transform(texts, std::back_inserter(views), view_of);
   const TrainingRequest request = {
       .sentences = views.data(),
+      .times = words.empty() ? nullptr : times.data(),
       .count = views.size(),
       .type = config.type.c_str(),
       .vocab_size = static_cast<std::size_t>(config.vocab_size),
@@ -223,6 +264,35 @@ void Tokenizer::check_id(int id) const {
   if (id < 0 || id >= vocab_size()) {
     throw TokenizerError(fmt::format("no token has the id {}; the vocabulary has 0…{}", id, vocab_size() - 1));
   }
+}
+
+// ---- many texts
+
+void TextEncoder::append(std::string_view text, Side side, std::vector<int>& ids) {
+  if (!by_word_[side == Side::source ? 0 : 1]) {
+    for (const Token& token : tokenizer_.encode(text, side)) ids.push_back(token.id);
+    return;
+  }
+  const int unknown = tokenizer_.special().unknown;
+  const std::size_t begin = ids.size();
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    if (end > at) {
+      const std::vector<int>& word = ids_of(text.substr(at, end - at), side);
+      const bool continues = ids.size() > begin && !word.empty() && ids.back() == unknown && word.front() == unknown;
+      ids.insert(ids.end(), word.begin() + (continues ? 1 : 0), word.end());
+    }
+    at = end + 1;
+  }
+}
+
+const std::vector<int>& TextEncoder::ids_of(std::string_view word, Side side) {
+  constexpr std::size_t most_words = 1 << 17;
+  if (const auto found = words_.find(word); found != words_.end()) return found->second;
+  std::vector<int>& ids = words_.size() < most_words ? words_[std::string(word)] : rare_;
+  ids.clear();
+  for (const Token& token : tokenizer_.encode(word, side)) ids.push_back(token.id);
+  return ids;
 }
 
 // ---- prompts and their continuation

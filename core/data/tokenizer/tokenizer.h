@@ -2,16 +2,20 @@
 // or the tokenizer of another program's checkpoint (families.h).
 #pragma once
 
+#include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "common/error.h"
 #include "config/config.h"
 #include "data/tokenizer/piece_scheme.h"
+#include "messages/callbacks.h"
 #include "messages/snapshot.h"
 
 namespace attnscope {
@@ -47,8 +51,8 @@ class Tokenizer {
   // Trains a SentencePiece model on `sentences` of both languages and returns its bytes. Deterministic: the same
   // sentences in the same order give the same bytes. The result has fewer than `config.vocab_size` pieces if the
   // sentences allow no more. Throws TokenizerError if that size cannot hold every character, and if there is no text.
-  // Cannot be interrupted, but takes only seconds: above 12 MB or 400 000 sentences it uses a sample. Long sentences
-  // are split into passages; those with U+2585, reserved by SentencePiece, are skipped.
+  // Takes only seconds: above 12 MB or 400 000 sentences it uses a sample, and BPE is trained on counted words. Long
+  // sentences are split into passages; those with U+2585, reserved by SentencePiece, are skipped.
   //
   // Text is not normalized (no Unicode normalization), except for white space at the ends and repeated spaces. Every
   // digit is a piece. There are no byte pieces: every character seen has a piece, so bytes would never be trained, and
@@ -58,8 +62,12 @@ class Tokenizer {
   //
   // Type "char": every character of every sentence is a piece, whatever `config.vocab_size` says, and decode returns
   // exactly the encoded text with all spaces (except unk, and U+2581, which represents a space).
+  static std::string train(std::vector<std::string_view> sentences, const TokenizerConfig& config,
+                           bool with_mask = false, const YieldCallback& yield = {});
   static std::string train(std::span<const std::string> sentences, const TokenizerConfig& config,
-                           bool with_mask = false);
+                           bool with_mask = false) {
+    return train(std::vector<std::string_view>(sentences.begin(), sentences.end()), config, with_mask);
+  }
 
   // `model` is a serialized SentencePiece model; throws TokenizerError if it is invalid, or has other ids of the
   // special pieces than above.
@@ -94,6 +102,8 @@ class Tokenizer {
 
   const SpecialTokens& special() const { return special_; }
 
+  bool separates_words(Side side) const { return scheme_->separates_words(side); }
+
   // The token at the start of every text, −1: none. encode() omits it.
   int opening() const { return scheme_->opening_id(); }
 
@@ -113,6 +123,28 @@ class Tokenizer {
   std::shared_ptr<const PieceScheme> scheme_;
   SpecialTokens special_;
   bool normalizes_ = false;
+};
+
+// Encodes many texts of one tokenizer; where it separates words, every distinct word once.
+class TextEncoder {
+ public:
+  explicit TextEncoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}  // must outlive this
+
+  // Appends the ids that Tokenizer::encode returns.
+  void append(std::string_view text, Side side, std::vector<int>& ids);
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+
+  const std::vector<int>& ids_of(std::string_view word, Side side);
+
+  const Tokenizer& tokenizer_;
+  std::array<bool, 2> by_word_ = {tokenizer_.separates_words(Side::source), tokenizer_.separates_words(Side::target)};
+  std::unordered_map<std::string, std::vector<int>, Hash, std::equal_to<>> words_;
+  std::vector<int> rare_;  // a word for which there is no more room
 };
 
 // ---- prompts and outputs of a language model, in which </s> is a line feed

@@ -96,7 +96,7 @@ Words clause_of_pronoun(const std::string& source) {
 // Empty if the sentence's own word is not among them.
 std::map<std::string, OtherWord> words_seen_at(const Corpus& corpus, const Words& model, std::size_t changing) {
   std::map<std::string, OtherWord> seen;
-  for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
+  for (const PairList* part : {&corpus.test, &corpus.validation, &corpus.train})
     for (const Pair& pair : *part) {
       const std::optional<Like> it = like(pair, model, changing);
       if (!it || it->side < 0) continue;
@@ -106,7 +106,7 @@ std::map<std::string, OtherWord> words_seen_at(const Corpus& corpus, const Words
       word.unlike = std::min(word.unlike, others.size());
     }
   if (!seen.contains(model[changing])) return {};
-  for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
+  for (const PairList* part : {&corpus.test, &corpus.validation, &corpus.train})
     for (const Pair& pair : *part) {
       if (pair.antecedent.empty()) continue;
       for (const std::string& word : clause_of_pronoun(pair.source))
@@ -131,7 +131,7 @@ std::vector<ContrastQuestion> contrasts_like(const Corpus& corpus, const Contras
   const std::size_t changing = differ.front();
 
   std::vector<Like> all;
-  for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
+  for (const PairList* part : {&corpus.test, &corpus.validation, &corpus.train})
     for (const Pair& it : *part)
       if (std::optional<Like> found = like(it, clean, changing)) all.push_back(*std::move(found));
   const std::set<std::size_t> places = usual_places(all, clean, changing);
@@ -211,7 +211,7 @@ std::vector<std::string> word_swaps_of(const Corpus& corpus, const std::string& 
       }
   };
   std::size_t searched = 0;
-  for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
+  for (const PairList* part : {&corpus.test, &corpus.validation, &corpus.train})
     for (const Pair& pair : *part)
       if (searched++ < most_searched) count(pair.source);
   const std::string_view text = corpus.text.train;

@@ -7,7 +7,6 @@
 
 #include "analysis/bleu.h"
 #include "inspect/probe/inspect_model.h"
-#include "model/kernels/thread_pool.h"
 #include "training/batches.h"
 #include "training/decoding/search.h"
 #include "training/validation.h"
@@ -25,33 +24,6 @@ bool is_letter(char c) {
 
 std::int64_t word_count(const std::string& text) {
   return 1 + std::count(text.begin(), text.end(), ' ');
-}
-
-// The best translation of each source, in input order.
-std::vector<std::string> translate_all(SequenceModel& model, const Tokenizer& tokenizer,
-                                       std::span<const EncodedPair> pairs, std::int64_t beam,
-                                       const FractionCallback& progress) {
-  std::vector<std::string> translations(pairs.size());
-  std::size_t done = 0;
-  const auto report = [&] {
-    if (progress) progress(static_cast<double>(done) / static_cast<double>(pairs.size()));
-  };
-  const IndexBatches batches = batches_by_length(pairs, std::max<std::int64_t>(1, evaluation_batch_size / beam));
-  std::vector<std::vector<std::vector<Hypothesis>>> found(batches.size());
-  const auto translate = [&](std::size_t i, bool callers) {
-    const Batch batch = make_batch(pairs, batches[i], model.device(), model.config().special());
-    found[i] = beam_search(model, batch.source, batch.source_padding, {.beam = beam},
-                           callers ? YieldCallback(report) : YieldCallback());
-  };
-  kernels::run_by_turns(batches.size(), !model.device().is_cpu(), translate, [&](std::size_t i) {
-    for (std::size_t row = 0; row < batches[i].size(); ++row) {
-      translations[batches[i][row]] = tokenizer.decode(found[i][row].front().ids);
-    }
-    found[i].clear();
-    done += batches[i].size();
-    report();
-  });
-  return translations;
 }
 
 // Compares `found` with the expected labels of a tokenizer.
@@ -92,7 +64,11 @@ Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std:
   result.too_long = static_cast<std::int64_t>(pairs.size() - kept.size()) - result.unknown_label;
   if (kept.empty()) return result;
   result.nll = negative_log_likelihood(model, encoded, evaluation_batch_size, nothing_done_yet);
-  const std::vector<std::string> translations = translate_all(model, tokenizer, encoded, beam, progress);
+  std::vector<std::vector<int>> sources;
+  for (const EncodedPair& pair : encoded) sources.push_back(pair.source);
+  std::vector<std::string> translations;
+  for (const auto& found : search_all(model, sources, {.beam = beam}, progress))
+    translations.push_back(tokenizer.decode(found.front().ids));
   std::vector<std::string> references;
   std::map<std::int64_t, LengthScore> by_length;
   for (std::size_t i = 0; i < kept.size(); ++i) {

@@ -141,7 +141,7 @@ void collect(const Corpus& corpus, Collector& collector, const YieldCallback& yi
     collector.take(pair);
     return collector.is_full();
   };
-  for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
+  for (const PairList* part : {&corpus.test, &corpus.validation, &corpus.train})
     for (const Pair& pair : *part)
       if (take(pair)) return;
   for (const std::string* part : {&corpus.text.test, &corpus.text.train})

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "data/tokenizer/tokenizer.h"
+#include "model/kernels/thread_pool.h"
 #include "training/decoding/stepper.h"
 
 namespace attnscope {
@@ -166,6 +167,25 @@ void finish(Hypothesis& hypothesis) {
   hypothesis.finished = true;
 }
 
+// Indices of the sources, sorted by length and cut into batches; prompts are of one length, because they are not padded.
+std::vector<std::vector<std::size_t>> batches_of(std::span<const std::vector<int>> sources, bool prompts,
+                                                 std::int64_t beam) {
+  constexpr std::size_t most_rows = 128, most_tokens = 8192;
+  std::vector<std::size_t> order(sources.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return sources[i].size(); });
+  std::vector<std::vector<std::size_t>> batches;
+  for (const std::size_t i : order) {
+    const std::size_t length = sources[i].size(), width = static_cast<std::size_t>(beam);
+    const std::size_t most = std::min(most_rows, most_tokens / length) / width;
+    const bool fits = !batches.empty() && batches.back().size() < most &&
+                      (!prompts || sources[batches.back().front()].size() == length);
+    if (!fits) batches.emplace_back();
+    batches.back().push_back(i);
+  }
+  return batches;
+}
+
 // Number of non-padding tokens of every source: B.
 std::vector<std::int64_t> lengths_of(const torch::Tensor& source, const torch::Tensor& padding) {
   if (!padding.defined()) return std::vector(static_cast<std::size_t>(source.size(0)), source.size(1));
@@ -197,6 +217,34 @@ std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const tor
                       stepper.begin(), limits, options, trees);
   if (model.config().is_classifier())
     for (auto& of_source : found) std::ranges::for_each(of_source, finish);
+  return found;
+}
+
+std::vector<std::vector<Hypothesis>> search_all(SequenceModel& model, std::span<const std::vector<int>> sources,
+                                                const SearchOptions& options, const FractionCallback& progress) {
+  const auto batches = batches_of(sources, model.config().is_language_model(), options.beam);
+  std::vector<std::vector<Hypothesis>> found(sources.size());
+  std::size_t done = 0;
+  const auto report = [&] {
+    if (progress) progress(static_cast<double>(done) / static_cast<double>(sources.size()));
+  };
+  const int padding_id = model.config().special().padding;
+  const auto search = [&](std::size_t number, bool callers) {
+    const std::vector<std::size_t>& batch = batches[number];
+    const auto longest = static_cast<std::int64_t>(sources[batch.back()].size());
+    torch::Tensor ids = torch::full({std::ssize(batch), longest}, padding_id, torch::kInt64);
+    for (std::size_t row = 0; row < batch.size(); ++row)
+      std::ranges::copy(sources[batch[row]], ids.data_ptr<std::int64_t>() + static_cast<std::int64_t>(row) * longest);
+    ids = ids.to(model.device());
+    const bool padded = sources[batch.front()].size() != sources[batch.back()].size();
+    auto of_batch = beam_search(model, ids, padded ? ids.eq(padding_id) : torch::Tensor(), options,
+                                callers ? YieldCallback(report) : YieldCallback());
+    for (std::size_t row = 0; row < batch.size(); ++row) found[batch[row]] = std::move(of_batch[row]);
+  };
+  kernels::run_by_turns(batches.size(), !model.device().is_cpu(), search, [&](std::size_t number) {
+    done += batches[number].size();
+    report();
+  });
   return found;
 }
 

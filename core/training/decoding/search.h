@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -68,6 +69,11 @@ std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const tor
                                                  const torch::Tensor& padding, SearchOptions options,
                                                  const YieldCallback& yield = {},
                                                  std::vector<SearchTree>* trees = nullptr);
+
+// Searches for every source or prompt, in their order. Those of similar length are searched together, on all threads;
+// a hypothesis that is finished leaves its batch, and the memory is that of one batch per thread.
+std::vector<std::vector<Hypothesis>> search_all(SequenceModel& model, std::span<const std::vector<int>> sources,
+                                                const SearchOptions& options, const FractionCallback& progress = {});
 
 // Samples one hypothesis token by token. source: int64 1×S. Its log-probabilities are the model's own, before
 // temperature and truncation; the option `beam` is ignored.
