@@ -377,6 +377,8 @@ TEST_F(RunOnDisk, ALanguageModelLearnsTextAndTellsCharactersAndPrompts) {
   const MetricPoint point = engine.train_step({});
   ASSERT_TRUE(point[metric("validation_nll")]);
   EXPECT_LT(*point[metric("validation_nll")], 1.5) << "nothing learned would be ln 20 = 3";
+  ASSERT_TRUE(point[metric("train_nll")]) << "there is label smoothing";
+  EXPECT_LT(*point[metric("train_nll")], *point[metric("loss")]) << "which raises the other loss";
   std::shared_ptr<const Snapshot> last;
   engine.probe({1, "to be"}, [&](auto snapshot) { last = snapshot; }, {});
   EXPECT_FALSE(last->output_text.empty());

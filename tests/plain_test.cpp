@@ -400,7 +400,7 @@ TEST(Metrics, PlotsAreInTheOrderOfTheTableEachWithItsOwn) {
       EXPECT_EQ(metric_rows[place].plot.title, metric_rows[plot.front()].plot.title);
     }
   }
-  EXPECT_THAT(metrics_by_plot().front(), ElementsAre(metric("loss"), metric("validation_nll")));
+  EXPECT_THAT(metrics_by_plot().front(), ElementsAre(metric("loss"), metric("validation_nll"), metric("train_nll")));
   std::ranges::sort(seen);
   for (std::size_t i = 0; i < metric_rows.size(); ++i) EXPECT_EQ(seen.at(i), i) << metric_rows[i].key;
 }

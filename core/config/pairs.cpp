@@ -55,6 +55,14 @@ constexpr ClassicPair pair_table[] = {
      "A has to compress the whole word into one vector. B attends to every letter, and its attention map becomes the "
      "antidiagonal.",
      "h e l l o w o r l d"},
+    {"architecture", "LSTM and Transformer",
+     "model.cell=lstm model.d_model=64 model.num_heads=2 model.num_decoder_layers=2 model.d_ff=128 "
+     "tokenizer.vocab_size=1000 training.steps=1500 training.batch_size=32 training.schedule=constant "
+     "training.learning_rate=0.002 training.warmup_steps=100 training.validation_interval=100",
+     "model.architecture=recurrent", "model.architecture=encoder-decoder",
+     "Both learn from the same pairs with the same width. A reads word by word and hands on one state; in B every word "
+     "attends to every other. Compare their losses, and the tokens per second.",
+     "The animal didn't cross the street because it was too tired."},
     {"forcing", "Teacher forcing: always and never",
      "corpus.source=reverse tokenizer.type=char model.architecture=recurrent model.cell=gru model.d_model=64 "
      "training.steps=1500 training.batch_size=32 training.schedule=constant training.learning_rate=0.002 "

@@ -788,6 +788,7 @@ void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, con
 
 void TorchEngine::complete(Snapshot& snapshot, const Probe& probe, const YieldCallback& yield) {
   snapshot.unseen = unseen_words(snapshot, yield);
+  if (run_.seen_words) snapshot.known_words = run_.seen_words->size();
   if (probe.embeddings) snapshot.embeddings = embeddings(*probe.embeddings);
   if (!probe.senses.empty()) snapshot.senses = senses(probe.senses, yield, probe.step);
 }

@@ -22,7 +22,7 @@ struct MetricPlot {
 };
 
 struct MetricLine {
-  std::string_view name = "now";  // series name in the plot
+  std::string_view name = "value";  // series name in the plot
   bool noisy = false;             // drawn faintly, behind its moving average
 };
 
@@ -38,7 +38,8 @@ inline constexpr MetricPlot loss_plot{
     "Loss, nats/token",
     "How surprised the model is by the next token (cross-entropy). Training: with label smoothing and dropout, so it "
     "stays well above 0 even after everything is learned (paper §5.4). Validation: the negative log-likelihood of "
-    "pairs not seen in training, without smoothing.",
+    "pairs not seen in training, without smoothing and dropout. Train, plain: the same on pairs of the training part. "
+    "If it falls while validation rises, the model overfits.",
     2.2F, true};
 
 inline constexpr MetricPlot accuracy_plot{
@@ -57,6 +58,8 @@ inline constexpr std::array metric_rows = {
     MetricRow{"tokens_per_second", "tokens_per_second", {"Tokens/s"}, {.noisy = true}, "{:.0f} tok/s"},
     // Only at steps with validation.
     MetricRow{"validation_nll", "validation_loss", loss_plot, {"validation"}, "validation {:.4f} nats/token"},
+    // As validation, on as much of the training part; only if the training loss has smoothing or dropout.
+    MetricRow{"train_nll", "plain_train_loss", loss_plot, {"train, plain"}},
     MetricRow{"accuracy", "train_accuracy", accuracy_plot, {"train"}, "train accuracy {:.3f}"},
     MetricRow{"validation_accuracy", "validation_accuracy", accuracy_plot, {"validation"}, "accuracy {:.3f}"},
 };

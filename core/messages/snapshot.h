@@ -26,7 +26,7 @@ struct UnseenWord {
   int begin = 0;  // its tokens in the input
   int end = 0;
   std::string text;
-  std::vector<std::string> nearest;  // training words at a small edit distance, nearest first; may be empty
+  std::vector<std::string> nearest;  // training words that fit its place, most similar spelling first; may be empty
   bool operator==(const UnseenWord&) const = default;
 };
 
@@ -112,6 +112,7 @@ struct Snapshot {
   bool truncated = false;         // the input exceeds max_length, or the memory limit of an inspection's maps
   bool stopped_at_limit = false;  // decoding ended without </s>
   std::vector<UnseenWord> unseen;  // in the input, in order; empty if the corpus is unknown
+  std::int64_t known_words = 0;    // different words in the training data; 0: unknown
 
   AttentionMaps encoder;  // S × S; empty in a language model and in recurrent models
   AttentionMaps decoder;  // T × T, zero right of the diagonal (look-ahead mask, §3.2.3); empty in recurrent models

@@ -249,6 +249,11 @@ void Trainer::validate(SequenceModel& watched, MetricPoint& point, const YieldCa
   const NegativeLogLikelihood loss =
       attnscope::validate(watched, *dataset_, config_.training.batch_size, yield, ranks_.get());
   point.set(metric("validation_nll"), loss.per_token());
+  if (config_.training.label_smoothing > 0 || config_.model.dropout > 0) {
+    const NegativeLogLikelihood plain =
+        attnscope::validate(watched, *dataset_, config_.training.batch_size, yield, ranks_.get(), Part::train);
+    if (plain.tokens > 0) point.set(metric("train_nll"), plain.per_token());
+  }
   if (config_.model.is_masked_lm()) point.set(metric("validation_accuracy"), loss.accuracy());
   const Accuracies shares = accuracies(watched, *dataset_, config_.training.batch_size, yield);
   if (shares.training) point.set(metric("accuracy"), *shares.training);

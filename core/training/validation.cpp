@@ -128,6 +128,19 @@ std::int64_t most_validation_windows(const SequenceModel& model) {
   return std::max<std::int64_t>(1, max_validation_tokens / model.config().max_length);
 }
 
+std::vector<Batch> text_batches(const SequenceModel& model, std::span<const int> stream, std::int64_t batch_size,
+                                const std::vector<bool>& determined) {
+  std::vector<Batch> batches;
+  const Windows windows(model, stream, batch_size, most_validation_windows(model), determined);
+  for (std::size_t i = 0; i < windows.batches(); ++i) batches.push_back(windows.batch(i));
+  return batches;
+}
+
+std::vector<Batch> training_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size) {
+  return model.config().reads_text() ? text_batches(model, dataset.train_stream, batch_size, {})
+                                     : sampled_batches(model, dataset.train, batch_size);
+}
+
 }  // namespace
 
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, const EncodedPairs& pairs,
@@ -147,13 +160,8 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
 }
 
 std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size) {
-  if (model.config().reads_text()) {
-    std::vector<Batch> batches;
-    const Windows windows(model, dataset.validation_stream, batch_size, most_validation_windows(model),
-                          dataset.determined);
-    for (std::size_t i = 0; i < windows.batches(); ++i) batches.push_back(windows.batch(i));
-    return batches;
-  }
+  if (model.config().reads_text())
+    return text_batches(model, dataset.validation_stream, batch_size, dataset.determined);
   return sampled_batches(model, dataset.validation, batch_size);
 }
 
@@ -168,8 +176,9 @@ Accuracies accuracies(SequenceModel& model, const Dataset& dataset, std::int64_t
 }
 
 NegativeLogLikelihood validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
-                               const YieldCallback& yield, Ranks* ranks) {
-  const std::vector<Batch> batches = validation_batches(model, dataset, batch_size);
+                               const YieldCallback& yield, Ranks* ranks, Part part) {
+  const std::vector<Batch> batches = part == Part::train ? training_batches(model, dataset, batch_size)
+                                                         : validation_batches(model, dataset, batch_size);
   // Batches are sorted by length: dealing them out one by one gives every rank short and long ones.
   const std::size_t first = ranks != nullptr ? static_cast<std::size_t>(ranks->rank()) : 0;
   const std::size_t every = ranks != nullptr ? static_cast<std::size_t>(ranks->size()) : 1;

@@ -43,9 +43,12 @@ struct Accuracies {
 Accuracies accuracies(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
                       const YieldCallback& yield);
 
+enum class Part { validation, train };
+
 // The loss on the validation part or, if it is large, on an evenly spaced sample. The validation part must not be
 // empty. With `ranks`, all ranks must call it and share the work.
+// Part::train: the same on as much of the training part; 0 tokens if that is drawn.
 NegativeLogLikelihood validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
-                               const YieldCallback& yield, Ranks* ranks = nullptr);
+                               const YieldCallback& yield, Ranks* ranks = nullptr, Part part = Part::validation);
 
 }  // namespace attnscope

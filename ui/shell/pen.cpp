@@ -64,12 +64,12 @@ void draw_pen(AppState& scope, const Skin& skin) {
   for (const auto& line : pen.lines) {
     std::vector<ImVec2> points;
     for (const ImVec2& point : line) points.push_back({point.x * size.x, point.y * size.y});
-    if (points.size() == 1) list.AddCircleFilled(points.front(), thickness, skin.theme.warning);
-    list.AddPolyline(points.data(), static_cast<int>(points.size()), skin.theme.warning, 0, thickness);
+    if (points.size() == 1) list.AddCircleFilled(points.front(), thickness, skin.theme.error);
+    list.AddPolyline(points.data(), static_cast<int>(points.size()), skin.theme.error, 0, thickness);
   }
   if (!pen.held) return;
   const ImVec2 mouse = ImGui::GetMousePos();
-  list.AddCircle(mouse, thickness * 1.5F, skin.theme.warning, 0, skin.px(1.5F));
+  list.AddCircle(mouse, thickness * 1.5F, skin.theme.error, 0, skin.px(1.5F));
 }
 
 }  // namespace attnscope

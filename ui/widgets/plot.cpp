@@ -222,7 +222,9 @@ void values_tooltip(std::span<const PlotLine> lines, double x, const PlotOptions
     if (!point) continue;
     if (first) ImGui::TextDisabled("%s %s", label.c_str(), fmt::format("{:.6g}", line.series->x[*point]).c_str());
     first = false;
-    colored_text(line.color, line.name);
+    colored_text(line.color, "—");
+    ImGui::SameLine(0, skin.px(4));
+    plain_text(line.name);
     ImGui::SameLine();
     WithFont mono(skin.fonts.mono);
     ImGui::Text("%s", fmt::format("{:.6g}", line.series->y[*point]).c_str());

@@ -1,6 +1,7 @@
 #include "inspect/evaluation/seen_words.h"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +14,7 @@ namespace {
 constexpr std::size_t most_bytes = 32 << 20;  // scanned in about half a second
 constexpr std::size_t bytes_per_yield = 1 << 16;
 constexpr std::size_t most_nearest = 3;
+constexpr std::size_t pair_slots = 1 << 24;
 constexpr std::size_t longest_word = 64;  // longer strings are not misspelled words
 
 std::size_t bytes_of(const Corpus& corpus) {
@@ -60,6 +62,7 @@ bool may_be_meant(std::string_view seen, std::string_view word) {
 
 SeenWords::SeenWords(const Corpus& corpus, const YieldCallback& yield) {
   if (bytes_of(corpus) > most_bytes) return;
+  pairs_.resize(pair_slots);
   std::size_t since_yield = 0;
   const auto read = [&](std::string_view text) {
     add(text);
@@ -73,40 +76,77 @@ SeenWords::SeenWords(const Corpus& corpus, const YieldCallback& yield) {
 }
 
 void SeenWords::add(std::string_view text) {
-  bool first = true;
+  std::string_view before;
   for (const std::string_view word : spaced_words_in(text)) {
     Seen& seen = seen_[std::string(word)];
     ++seen.count;
-    seen.within |= !std::exchange(first, false);
+    seen.within |= !before.empty();
+    add_pair(std::exchange(before, word), word);
   }
+  if (!before.empty()) add_pair(before, {});
 }
 
-std::vector<std::string> SeenWords::nearest(std::string_view word, bool begins) const {
-  const std::size_t most = most_different(word);
-  if (most == 0 || word.size() > longest_word) return {};
-  std::vector<std::tuple<std::size_t, std::int64_t, std::string_view>> near;  // distance, −count, word
+namespace {
+
+std::size_t slot_of(std::string_view word, std::string_view next) {
+  const std::hash<std::string_view> hash;
+  return (hash(word) * 31 + hash(next)) % pair_slots;
+}
+
+}  // namespace
+
+void SeenWords::add_pair(std::string_view word, std::string_view next) {
+  pairs_[slot_of(word, next)] = true;
+}
+
+bool SeenWords::has_pair(std::string_view word, std::string_view next) const {
+  return pairs_[slot_of(word, next)];
+}
+
+// Words of similar spelling that occur next to one of the neighbors, or else the most frequent ones that occur next to
+// both.
+std::vector<std::string> SeenWords::suggestions(std::string_view word, const Place& place) const {
+  const std::size_t most = word.size() > longest_word ? 0 : most_different(word);
+  std::vector<std::tuple<std::size_t, std::int64_t, std::string_view>> found;  // distance, −count, word
+  constexpr std::size_t other_word = longest_word;                             // instead of a distance
   for (const auto& [seen, as] : seen_) {
+    if (!place.before.empty() && !as.within && is_capitalised(seen, word)) continue;
+    const bool after = has_pair(place.before, seen), before = has_pair(seen, place.after);
     const std::size_t difference = seen.size() > word.size() ? seen.size() - word.size() : word.size() - seen.size();
-    if (difference > most || !may_be_meant(seen, word) || (!begins && !as.within && is_capitalised(seen, word)))
-      continue;
-    if (const std::size_t distance = edit_distance(seen, word); distance <= most)
-      near.emplace_back(distance, -as.count, seen);
+    const bool fits =
+        after || (!place.before.empty() && before) || with_small_beginning(word) == with_small_beginning(seen);
+    if (fits && difference <= most && may_be_meant(seen, word)) {
+      if (const std::size_t distance = edit_distance(seen, word); distance <= most) {
+        found.emplace_back(distance, -as.count, seen);
+        continue;
+      }
+    }
+    if (after && before) found.emplace_back(other_word, -as.count, seen);
   }
-  const auto end = near.begin() + static_cast<std::ptrdiff_t>(std::min(most_nearest, near.size()));
-  std::ranges::partial_sort(near, end);
+  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(most_nearest, found.size()));
+  std::ranges::partial_sort(found, end);
   std::vector<std::string> words;
-  for (auto it = near.begin(); it != end; ++it) words.emplace_back(std::get<std::string_view>(*it));
+  for (auto it = found.begin(); it != end; ++it) {
+    if (std::get<0>(*it) == other_word && std::get<0>(found.front()) != other_word) break;
+    words.emplace_back(std::get<std::string_view>(*it));
+  }
   return words;
 }
 
 std::vector<UnseenWord> SeenWords::unseen_in(const std::vector<Token>& tokens) const {
   std::vector<UnseenWord> unseen;
   if (seen_.empty()) return unseen;
-  for (const WordSpan& span : spaced_words_of(tokens)) {
-    const std::vector<std::string_view> words = spaced_words_in(span.text);  // empty: punctuation, or a special token
-    if (words.size() != 1 || words.front() != span.text || !is_written_apart(span.text)) continue;
-    if (seen_.contains(span.text)) continue;
-    unseen.push_back({span.begin, span.end, span.text, nearest(span.text, span.begin == 0)});
+  std::vector<WordSpan> words;
+  for (WordSpan& span : spaced_words_of(tokens)) {
+    const std::vector<std::string_view> within = spaced_words_in(span.text);  // empty: punctuation, or a special token
+    if (within.size() == 1 && within.front() == span.text) words.push_back(std::move(span));
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const WordSpan& word = words[i];
+    if (!is_written_apart(word.text) || seen_.contains(word.text)) continue;
+    const Place place{i > 0 ? std::string_view(words[i - 1].text) : "",
+                      i + 1 < words.size() ? std::string_view(words[i + 1].text) : ""};
+    unseen.push_back({word.begin, word.end, word.text, suggestions(word.text, place)});
   }
   return unseen;
 }

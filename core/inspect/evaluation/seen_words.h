@@ -23,16 +23,26 @@ class SeenWords {
   // includes words of scripts without spaces, because nothing reliable is known about them.
   std::vector<UnseenWord> unseen_in(const std::vector<Token>& tokens) const;
 
+  // How many different words there are; 0 for a corpus too large to scan.
+  std::int64_t size() const { return static_cast<std::int64_t>(seen_.size()); }
+
  private:
+  // The words before and after a word of a sentence; empty at its ends.
+  struct Place {
+    std::string_view before, after;
+  };
+
   void add(std::string_view text);
-  // `begins`: the word is the first of a sentence.
-  std::vector<std::string> nearest(std::string_view word, bool begins) const;
+  void add_pair(std::string_view word, std::string_view next);
+  bool has_pair(std::string_view word, std::string_view next) const;
+  std::vector<std::string> suggestions(std::string_view word, const Place& place) const;
 
   struct Seen {
     std::int64_t count = 0;
     bool within = false;  // occurs elsewhere than as a line's first word
   };
   std::unordered_map<std::string, Seen> seen_;
+  std::vector<bool> pairs_;  // by hash: two words occur next to each other; a few that do not collide with them
 };
 
 }  // namespace attnscope
