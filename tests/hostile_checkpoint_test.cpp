@@ -211,9 +211,11 @@ void add_files(std::vector<Case>& cases) {
 
 void add_tokenizer(const Family& family, std::vector<Case>& cases) {
   for (const std::string name : family.tokenizer) {
-    // A Llama without either is one that lacks SentencePiece's.
+    // A Llama or relative without either is one that lacks SentencePiece's.
+    const bool lacks = name == "tokenizer.json" && family.embedding == std::string("model.embed_tokens.weight") &&
+                       family.name != std::string("phi");
     cases.push_back({"no " + name, [=](CheckpointCopy& copy) { copy.remove(name); },
-                     name == "tokenizer.json" && family.name == std::string("smollm") ? "tokenizer.model" : name});
+                     lacks ? "tokenizer.model" : name});
     cases.push_back(with_text(name, std::string("\x0a\xff\xff\xff\xff\x0f", 6), ""));
     if (name == "merges.txt" || name == "vocab.txt") continue;  // which may end anywhere
     cases.push_back({name + " cut short", [=](CheckpointCopy& copy) { copy.shorten(name, 5); }, ""});
@@ -492,7 +494,7 @@ INSTANTIATE_TEST_SUITE_P(Families, HostileCheckpoint,
                                          Family{"gpt_neo", "hidden_size", "num_layers", "num_heads", "eos_token_id", "transformer.wte.weight", "transformer.h.1.mlp.c_fc.weight", {"vocab.json", "merges.txt"}},
                                          Family{"phi", "hidden_size", "num_hidden_layers", "num_attention_heads", "eos_token_id", "model.embed_tokens.weight", "model.layers.0.mlp.fc1.weight", {"tokenizer.json"}},
                                          Family{"opt", "hidden_size", "num_hidden_layers", "num_attention_heads", "eos_token_id", "decoder.embed_tokens.weight", "decoder.layers.0.fc1.weight", {"vocab.json", "merges.txt"}},
-                                         Family{"bloom", "n_embed", "n_layer", "num_attention_heads", "eos_token_id", "transformer.word_embeddings.weight", "transformer.h.0.mlp.dense_h_to_4h.weight", {"tokenizer.json"}},
+                                         Family{"bloom", "n_embed", "n_layer", "num_attention_heads", "eos_token_id", "word_embeddings.weight", "h.0.mlp.dense_h_to_4h.weight", {"tokenizer.json"}},
                                          Family{"qwen3", "hidden_size", "num_hidden_layers", "num_attention_heads", "eos_token_id", "model.embed_tokens.weight", "model.layers.0.mlp.gate_proj.weight", {"tokenizer.json"}},
                                          Family{"mistral", "hidden_size", "num_hidden_layers", "num_attention_heads", "eos_token_id", "model.embed_tokens.weight", "model.layers.0.mlp.gate_proj.weight", {"tokenizer.json"}},
                                          Family{"gemma2", "hidden_size", "num_hidden_layers", "num_attention_heads", "eos_token_id", "model.embed_tokens.weight", "model.layers.0.mlp.gate_proj.weight", {"tokenizer.json"}},

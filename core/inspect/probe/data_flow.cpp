@@ -284,7 +284,7 @@ void DataFlowBuilder::add_logits(bool shares) {
   int score = add(std::move(logit), logits.index_select(1, best));
   if (config_.logit_cap > 0)
     score = add({.name = "capped logits",
-                 .help = fmt::format(mark("{0:g} · tanh(logit / {0:g}): no logit is larger."), config_.logit_cap),
+                 .help = fmt::format(mark("c · tanh(logit / c) with c = {:g}: no logit is larger."), config_.logit_cap),
                  .letters = at(score).letters,
                  .row_labels = rows,
                  .col_labels = columns},

@@ -224,7 +224,7 @@ int DataFlowBuilder::add_weights(const HeadFlow& flow, int q, int k) {
   int score = add(std::move(scored), scores);
   if (head.score_cap > 0)
     score = add({.name = "capped scores",
-                 .help = fmt::format(mark("{0:g} · tanh(score / {0:g}): no score is larger."), head.score_cap),
+                 .help = fmt::format(mark("c · tanh(score / c) with c = {:g}: no score is larger."), head.score_cap),
                  .letters = letters,
                  .row_labels = flow.queries,
                  .col_labels = flow.keys},
