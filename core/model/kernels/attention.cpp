@@ -13,9 +13,11 @@ namespace {
 // −∞ at masked keys, so that softmax gives exactly zero. B×1×1×K and Q×K broadcast to B×H×Q×K.
 torch::Tensor masked(torch::Tensor scores, const AttentionInput& input) {
   const double minus_infinity = -std::numeric_limits<double>::infinity();
+  // Finite, because a padding query may have nothing but padding in its window. Its exponential is still 0.
+  constexpr double far_below = -1e30;
+  if (input.outside.defined()) scores = scores.masked_fill(input.outside, far_below);
   if (input.padding.defined()) scores = scores.masked_fill(input.padding.unsqueeze(1).unsqueeze(2), minus_infinity);
   if (input.look_ahead.defined()) scores = scores.masked_fill(input.look_ahead, minus_infinity);
-  if (input.outside.defined()) scores = scores.masked_fill(input.outside, minus_infinity);
   return scores;
 }
 
