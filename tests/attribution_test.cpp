@@ -73,6 +73,14 @@ std::vector<ModelConfig> transformers() {
   all.back().d_head = 6;
   all.push_back(tiny());
   all.back().positions = "shaw";
+  for (const char* architecture : {"encoder-decoder", "decoder-only"}) {
+    all.push_back(tiny(architecture));
+    all.back().norm = "pre";
+    all.back().output_norms = all.back().query_key_norm = true;
+    all.push_back(tiny(architecture));
+    all.back().norm = "pre";
+    all.back().parallel_sublayers = true;
+  }
   return all;
 }
 

@@ -480,7 +480,10 @@ TEST_P(Scores, TheirPartsSumToWhatTheModelsWeightsSay) {
   const auto& [architecture, norm, kind, positions] = GetParam();
   ModelConfig config = small(architecture);
   config.norm = norm;
-  config.norm_kind = kind;
+  const bool gemma = std::string(kind) == "gemma";
+  config.norm_kind = gemma ? "rms" : kind;
+  config.output_norms = config.query_key_norm = gemma;
+  config.score_width = gemma ? 3 : 0;
   config.positions = positions;
   config.num_kv_heads = std::string(kind) == "rms" ? 1 : 0;
   const Model model = random_model(config);
@@ -580,7 +583,7 @@ TEST(ScoreParts, HaveTheirOwnNames) {
 
 INSTANTIATE_TEST_SUITE_P(Models, Scores,
                          testing::Combine(testing::Values("encoder-decoder", "decoder-only"),
-                                          testing::Values("post", "pre"), testing::Values("layer", "rms"),
+                                          testing::Values("post", "pre"), testing::Values("layer", "rms", "gemma"),
                                           testing::Values("sinusoidal", "rope", "t5", "alibi", "shaw")));
 
 // ---- pairs of a corpus

@@ -47,6 +47,22 @@ constexpr Kind kinds[] = {
        c.tied_embeddings = false, c.tied_inputs = true, c.scaled_embeddings = false;
      }},
     {"t5_tied", [](ModelConfig& c) { c.positions = "t5", c.scaled_output = true, c.activation = "gelu-tanh"; }},
+    {"gemma3",
+     [](ModelConfig& c) {
+       c.architecture = "decoder-only", c.norm = "pre", c.norm_kind = "rms", c.activation = "geglu", c.biases = false;
+       c.output_norms = c.query_key_norm = true, c.positions = "rope", c.local_rope_theta = 100;
+       c.window = 2, c.window_layers = "lg", c.score_width = 5, c.score_cap = 3, c.logit_cap = 4;
+     }},
+    {"gpt_neox",
+     [](ModelConfig& c) {
+       c.architecture = "decoder-only", c.norm = "pre", c.parallel_sublayers = true, c.positions = "rope";
+       c.rotary_width = 2;
+     }},
+    {"bart",
+     [](ModelConfig& c) {
+       c.embedding_norm = true, c.positions = "learned", c.num_decoder_heads = 2, c.decoder_d_ff = 20;
+     }},
+    {"m2m_100", [](ModelConfig& c) { c.positions = "sinusoidal-fairseq", c.norm = "pre"; }},
     {"no_positions", [](ModelConfig& c) { c.positions = "none"; }},
     {"lstm_bahdanau", [](ModelConfig& c) { c.architecture = "recurrent", c.bidirectional = true; }},
     {"gru_luong_general",

@@ -91,7 +91,7 @@ void add_fields(const Family& family, std::vector<Case>& cases) {
        [=](CheckpointCopy& copy) {
          copy.set(family.layers, copy.json("config.json").at(family.layers).get<int>() + 1);
        },
-       "is missing"});
+       family.name == std::string("gpt_neo") ? "\"attention_types\" is" : "is missing"});
   add({"an end beyond the vocabulary",
        [=](CheckpointCopy& copy) {
          copy.remove("generation_config.json");
@@ -211,9 +211,11 @@ void add_files(std::vector<Case>& cases) {
 
 void add_tokenizer(const Family& family, std::vector<Case>& cases) {
   for (const std::string name : family.tokenizer) {
-    // A Llama without either is one that lacks SentencePiece's.
+    // A Llama or relative without either is one that lacks SentencePiece's.
+    const bool lacks = name == "tokenizer.json" && family.embedding == std::string("model.embed_tokens.weight") &&
+                       family.name != std::string("phi");
     cases.push_back({"no " + name, [=](CheckpointCopy& copy) { copy.remove(name); },
-                     name == "tokenizer.json" && family.name == std::string("smollm") ? "tokenizer.model" : name});
+                     lacks ? "tokenizer.model" : name});
     cases.push_back(with_text(name, std::string("\x0a\xff\xff\xff\xff\x0f", 6), ""));
     if (name == "merges.txt" || name == "vocab.txt") continue;  // which may end anywhere
     cases.push_back({name + " cut short", [=](CheckpointCopy& copy) { copy.shorten(name, 5); }, ""});
@@ -223,7 +225,60 @@ void add_tokenizer(const Family& family, std::vector<Case>& cases) {
   cases.push_back(with_text("tokenizer_config.json", "[]", "tokenizer_config.json: not a JSON object"));
 }
 
+// Values that these families do not have, or that do not fit together.
+std::vector<Case> own_fields(const std::string& family) {
+  struct Field {
+    const char *family, *field;
+    Json value;
+    const char* says;
+  };
+  static const std::vector<Field> fields = {
+      {"gpt_neox", "rotary_pct", 0, "\"rotary_pct\" is 0, supported: a number above 0, at most 1"},
+      {"gpt_neox", "rotary_pct", 0.2, "model.rotary_width is 3, allowed: even numbers up to the width of a head, 16"},
+      {"gpt_neox", "attention_bias", false, "\"attention_bias\" is false, supported: true"},
+      {"gpt_neox", "use_parallel_residual", 1, "\"use_parallel_residual\" is 1, not true or false"},
+      {"gpt_neox", "hidden_act", "tanh", "\"hidden_act\" is \"tanh\", supported: gelu_new"},
+      {"gpt_neo", "attention_types", "local", "\"attention_types\" is \"local\", not a list"},
+      {"gpt_neo", "attention_types", {{{"global", "far"}, 2}}, "supported: global, local"},
+      {"gpt_neo", "attention_types", {{{"global", "local"}, 9}}, "supported: kinds of 4 layers"},
+      {"gpt_neo", "window_size", -1, "\"window_size\" is -1, not a whole number"},
+      {"phi", "qk_layernorm", true, "\"qk_layernorm\" is true, supported: false"},
+      {"phi", "partial_rotary_factor", 2, "\"partial_rotary_factor\" is 2, supported: a number above 0"},
+      {"phi", "rope_scaling", {{"type", "longrope"}, {"factor", 2}}, "default, linear, dynamic, llama3, yarn"},
+      {"opt", "enable_bias", false, "\"enable_bias\" is false, supported: true"},
+      {"opt", "layer_norm_elementwise_affine", false, "\"layer_norm_elementwise_affine\" is false"},
+      {"opt", "word_embed_proj_dim", 32, "decoder.embed_tokens.weight has shape"},
+      {"bloom", "apply_residual_connection_post_layernorm", true, "supported: false"},
+      {"bloom", "layer_norm_epsilon", "small", "\"layer_norm_epsilon\" is \"small\", not a number"},
+      {"qwen3", "layer_types", {"full_attention"}, "\"layer_types\" is [\"full_attention\"], supported: one for each of 2"},
+      {"qwen3", "head_dim", 9, "an even width"},
+      {"mistral", "sliding_window", "wide", "\"sliding_window\" is \"wide\", not a whole number"},
+      {"mistral", "sliding_window", 100000, "model.window is 100000"},
+      {"gemma2", "hidden_activation", "relu", "\"hidden_activation\" is \"relu\", supported: silu"},
+      {"gemma2", "attn_logit_softcapping", "high", "\"attn_logit_softcapping\" is \"high\", not a number"},
+      {"gemma2", "final_logit_softcapping", -3, "model.logit_cap is -3"},
+      {"gemma3", "sliding_window_pattern", 0, "\"sliding_window_pattern\" is 0, supported: 1 or more"},
+      {"gemma3", "rope_local_base_freq", "low", "\"rope_local_base_freq\" is \"low\", not a number"},
+      {"bart", "normalize_before", true, "\"normalize_before\" is true, supported: false"},
+      {"bart", "normalize_embedding", false, "\"normalize_embedding\" is false, supported: true"},
+      {"bart", "decoder_attention_heads", 5, "model.num_decoder_heads is 5, allowed: divisors of model.d_model, 32"},
+      {"bart", "decoder_ffn_dim", 81, "has shape"},
+      {"bart", "forced_bos_token_id", 5000, "token 5000 lies outside the vocabulary"},
+      {"bart", "tie_word_embeddings", false, "tensor lm_head.weight is missing"},
+      {"mbart", "add_final_layer_norm", false, "\"add_final_layer_norm\" is false, supported: true"},
+      {"mbart", "max_position_embeddings", 100, "embed_positions.weight has shape"},
+      {"m2m_100", "scale_embedding", "yes", "\"scale_embedding\" is \"yes\""},
+      {"m2m_100", "activation_function", "mish", "\"activation_function\" is \"mish\""},
+      {"pegasus", "static_position_embeddings", false, "\"static_position_embeddings\" is false, supported: true"},
+      {"pegasus", "normalize_before", false, "\"normalize_before\" is false, supported: true"}};
+  std::vector<Case> cases;
+  for (const Field& it : fields)
+    if (it.family == family) cases.push_back(with_field(it.field, it.value, it.says));
+  return cases;
+}
+
 std::vector<Case> peculiar(const std::string& family) {
+  if (std::vector<Case> cases = own_fields(family); !cases.empty()) return cases;
   if (family == "marian") {
     return {with_text("tokenizer_config.json", R"({"separate_vocabs": true})", "separate_vocabs is true"),
             with_text("tokenizer_config.json", R"({"separate_vocabs": 1})", "\"separate_vocabs\" is 1"),
@@ -232,7 +287,7 @@ std::vector<Case> peculiar(const std::string& family) {
             with_field("normalize_before", true, "\"normalize_before\" is true"),
             with_field("activation_function", "mish", "\"activation_function\" is \"mish\""),
             with_field("scale_embedding", "yes", "\"scale_embedding\" is \"yes\""),
-            with_field("decoder_ffn_dim", 25, "\"decoder_ffn_dim\" is 25")};
+            with_field("decoder_ffn_dim", 25, "has shape")};
   }
   if (family == "t5") {
     return {with_text("tokenizer_config.json", R"({"extra_ids": -1})", "\"extra_ids\" is -1"),
@@ -249,7 +304,7 @@ std::vector<Case> peculiar(const std::string& family) {
             with_field("activation_function", "tanh", "\"activation_function\" is \"tanh\""),
             with_field("n_inner", 40, "has shape"),
             with_field("n_positions", 64, "tensor transformer.wpe.weight"),
-            with_text("merges.txt", "x y z\n", "merges.txt, line 1: \"x y z\" gives no token"),
+            with_text("merges.txt", "x y z\n", "merge 1: \"x y z\" gives no token"),
             with_text("vocab.json", R"({"a": 0})", "vocab.json: there is no"),
             with_text("tokenizer_config.json", R"({"add_prefix_space": "no"})", "\"add_prefix_space\" is \"no\"")};
   }
@@ -264,7 +319,7 @@ std::vector<Case> peculiar(const std::string& family) {
             with_field("intermediate_size", nullptr, "there is no \"intermediate_size\""),
             with_field("layer_norm_eps", "small", "\"layer_norm_eps\" is \"small\", not a number"),
             with_text("vocab.txt", "[CLS]\n[UNK]\n", "there is no \"[SEP]\""),
-            with_text("vocab.txt", std::string(100000, '\n'), "allowed: 0 to"),
+            with_text("vocab.txt", std::string(100000, '\n'), "there is no \"[CLS]\""),
             with_text("tokenizer_config.json", R"({"do_lower_case": "yes"})", "\"do_lower_case\" is \"yes\""),
             with_text("tokenizer_config.json", R"({"mask_token": 5})", "\"mask_token\" is 5, expected a string")};
   }
@@ -281,13 +336,15 @@ std::vector<Case> peculiar(const std::string& family) {
                        std::move(says)});
     };
     spoil("/pre_tokenizer", {{"type", "Whitespace"}}, "tokenizer.json: \"pre_tokenizer\" is");
-    spoil("/normalizer", {{"type", "NFKC"}}, "tokenizer.json: \"normalizer\" is");
+    spoil("/normalizer", {{"type", "Nmt"}}, "tokenizer.json: \"normalizer\" is");
     spoil("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "AAAA"}},
           "precompiled_charsmap is damaged");
     spoil("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "?"}},
           "precompiled_charsmap is not base64");
-    spoil("/model/type", "BPE", "tokenizer.json: \"model.type\" is \"BPE\"");
-    spoil("/model/byte_fallback", true, "\"model.byte_fallback\" is true");
+    spoil("/model/type", "BPE", "tokenizer.json: \"model.merges\" is null");
+    spoil("/model/type", "WordLevel", "tokenizer.json: \"model.type\" is \"WordLevel\", supported: BPE");
+    spoil("/model/unk_id", 100000, "\"model.unk_id\" is 100000");
+    spoil("/decoder", {{"type", "CTC"}}, "tokenizer.json: \"decoder\" is");
     spoil("/model/vocab", Json::object(), "tokenizer.json: there is no vocabulary");
     spoil("/model/vocab/7", "a", "\"model.vocab\" is \"a\"");
     spoil("/model/vocab/8", {"<unk>", -1}, "\"model.vocab\" is");
@@ -297,7 +354,7 @@ std::vector<Case> peculiar(const std::string& family) {
   }
   std::vector<Case> cases = {
       with_field("rope_scaling", {{"rope_type", "llama3"}, {"factor", 8}}, "\"rope_scaling\" is"),
-      with_field("rope_scaling", {{"type", "dynamic"}, {"factor", 2}}, "\"rope_scaling\" is"),
+      with_field("rope_scaling", {{"type", "longrope"}, {"factor", 2}}, "\"rope_scaling\" is"),
       with_field("rope_parameters", {{"rope_type", "yarn"}}, "\"rope_parameters\" is"),
       with_field("rope_scaling", "far", "\"rope_scaling\" is \"far\""),
       with_field("num_key_value_heads", 3, family == "llama" ? "model.num_kv_heads is 3" : "has shape"),
@@ -319,12 +376,13 @@ std::vector<Case> peculiar(const std::string& family) {
                      std::move(says)});
   };
   spoil("/pre_tokenizer", {{"type", "Whitespace"}}, "tokenizer.json: \"pre_tokenizer\" is");
-  spoil("/pre_tokenizer/pretokenizers/0/individual_digits", false, "tokenizer.json: \"pre_tokenizer\" is");
+  spoil("/pre_tokenizer/pretokenizers/0", {{"type", "Split"}, {"pattern", {{"Regex", "("}}}, {"behavior", "Isolated"}},
+        "tokenizer.json: \"pre_tokenizer\" is");
   spoil("/pre_tokenizer/pretokenizers", 3, "tokenizer.json: \"pre_tokenizer\" is");
-  spoil("/normalizer", {{"type", "NFKC"}}, "tokenizer.json: \"normalizer\" is");
+  spoil("/normalizer", {{"type", "Nmt"}}, "tokenizer.json: \"normalizer\" is");
   spoil("/post_processor", {{"type", "TemplateProcessing"}}, "tokenizer.json: \"post_processor\" is");
-  spoil("/model/type", "Unigram", "tokenizer.json: \"model.type\" is \"Unigram\"");
-  spoil("/model/byte_fallback", true, "tokenizer.json: \"model.byte_fallback\" is true");
+  spoil("/model/type", "Unigram", "tokenizer.json: \"model.vocab\" is");
+  spoil("/model/end_of_word_suffix", "</w>", "tokenizer.json: \"model.end_of_word_suffix\" is \"</w>\"");
   spoil("/model/vocab", Json::array(), "tokenizer.json: there is no vocabulary");
   spoil("/model/vocab/!", 100000, "tokenizer.json: \"!\" has the id 100000");
   spoil("/model/merges/0", 7, "tokenizer.json: \"model.merges\" is 7");
@@ -431,7 +489,20 @@ INSTANTIATE_TEST_SUITE_P(Families, HostileCheckpoint,
                                                 "pad_token_id",
                                                 "albert.embeddings.word_embeddings.weight",
                                                 "albert.encoder.embedding_hidden_mapping_in.weight",
-                                                {"tokenizer.json"}}),
+                                                {"tokenizer.json"}},
+                                         Family{"gpt_neox", "hidden_size", "num_hidden_layers", "num_attention_heads", "eos_token_id", "gpt_neox.embed_in.weight", "gpt_neox.layers.0.mlp.dense_h_to_4h.weight", {"tokenizer.json"}},
+                                         Family{"gpt_neo", "hidden_size", "num_layers", "num_heads", "eos_token_id", "transformer.wte.weight", "transformer.h.1.mlp.c_fc.weight", {"vocab.json", "merges.txt"}},
+                                         Family{"phi", "hidden_size", "num_hidden_layers", "num_attention_heads", "eos_token_id", "model.embed_tokens.weight", "model.layers.0.mlp.fc1.weight", {"tokenizer.json"}},
+                                         Family{"opt", "hidden_size", "num_hidden_layers", "num_attention_heads", "eos_token_id", "decoder.embed_tokens.weight", "decoder.layers.0.fc1.weight", {"vocab.json", "merges.txt"}},
+                                         Family{"bloom", "n_embed", "n_layer", "num_attention_heads", "eos_token_id", "word_embeddings.weight", "h.0.mlp.dense_h_to_4h.weight", {"tokenizer.json"}},
+                                         Family{"qwen3", "hidden_size", "num_hidden_layers", "num_attention_heads", "eos_token_id", "model.embed_tokens.weight", "model.layers.0.mlp.gate_proj.weight", {"tokenizer.json"}},
+                                         Family{"mistral", "hidden_size", "num_hidden_layers", "num_attention_heads", "eos_token_id", "model.embed_tokens.weight", "model.layers.0.mlp.gate_proj.weight", {"tokenizer.json"}},
+                                         Family{"gemma2", "hidden_size", "num_hidden_layers", "num_attention_heads", "eos_token_id", "model.embed_tokens.weight", "model.layers.0.mlp.gate_proj.weight", {"tokenizer.json"}},
+                                         Family{"gemma3", "hidden_size", "num_hidden_layers", "num_attention_heads", "eos_token_id", "model.embed_tokens.weight", "model.layers.0.mlp.gate_proj.weight", {"tokenizer.json"}},
+                                         Family{"bart", "d_model", "encoder_layers", "encoder_attention_heads", "eos_token_id", "model.shared.weight", "model.encoder.layers.0.fc1.weight", {"tokenizer.json"}},
+                                         Family{"mbart", "d_model", "encoder_layers", "encoder_attention_heads", "eos_token_id", "model.shared.weight", "model.encoder.layers.0.fc1.weight", {"tokenizer.json"}},
+                                         Family{"m2m_100", "d_model", "encoder_layers", "encoder_attention_heads", "eos_token_id", "model.shared.weight", "model.encoder.layers.0.fc1.weight", {"vocab.json", "sentencepiece.bpe.model"}},
+                                         Family{"pegasus", "d_model", "encoder_layers", "encoder_attention_heads", "eos_token_id", "model.shared.weight", "model.encoder.layers.0.fc1.weight", {"tokenizer.json"}}),
                          [](const auto& one) {
                            std::string name = one.param.name;
                            std::ranges::replace(name, '-', '_');

@@ -6,17 +6,24 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "checkpoint_copy.h"
 #include "engine/torch_engine.h"
+#include "files/checkpoints/checkpoint.h"
+#include "files/storage/event_file.h"
 #include "files/storage/file.h"
 #include "inspect/probe/inspect_model.h"
 #include "inspect/probe/tensors.h"
+#include "messages/metrics.h"
+#include "random_checkpoints.h"
 #include "training/decoding/search.h"
 
 namespace attnscope {
@@ -69,10 +76,9 @@ class Checked {
 
   std::vector<Token> tokens(const std::string& text) {
     std::vector<Token> read = tokenizer().encode(text);
-    const SpecialTokens special = tokenizer().special();
     if (const int opening = tokenizer().opening(); opening >= 0)
       read.insert(read.begin(), Token{opening, tokenizer().token(opening)});
-    if (!language_model()) read.push_back({special.end, tokenizer().token(special.end)});
+    if (!language_model()) read.push_back({tokenizer().source_end(), tokenizer().token(tokenizer().source_end())});
     return read;
   }
   // A pair is one text.
@@ -156,7 +162,10 @@ class Checked {
     DecoderCache cache;
     torch::Tensor stepwise;
     for (const int id : inputs) stepwise = model().logits(model().decode(tensor({id}), memory, &cache)[0]);
-    EXPECT_LT((stepwise[-1] - whole[-1]).abs().max().item<double>(), 2e-4) << "with a cache";
+    // With dynamic scaling, cached keys keep the angles of a shorter text.
+    if (!model().config().rope_scaling.starts_with("dynamic")) {
+      EXPECT_LT((stepwise[-1] - whole[-1]).abs().max().item<double>(), 2e-4) << "with a cache";
+    }
 
     if (language_model()) return;
     std::vector<int> longer = source;
@@ -229,7 +238,8 @@ TEST_P(Pretrained, SaysWhatTheIndependentImplementationSays) {
 
 INSTANTIATE_TEST_SUITE_P(Families, Pretrained,
                          testing::Values("marian", "llama", "gpt2", "t5", "t5-v1_1", "smollm", "qwen2", "llama3",
-                                         "bert", "roberta", "xlm-roberta", "distilbert", "albert", "electra"));
+                                         "bert", "roberta", "xlm-roberta", "distilbert", "albert", "electra",
+                                         "gpt_neox", "gpt_neo", "phi", "opt", "bloom", "qwen3", "llama-dynamic", "mistral", "gemma2", "gemma3", "bart", "mbart", "m2m_100", "pegasus"));
 
 // Those that somebody has, in addition: a folder with an expected.json each.
 std::vector<std::string> named_folders() {
@@ -295,11 +305,11 @@ TEST_F(BrokenFolder, NamesTheField) {
                          {"d_model", 16.5, "\"d_model\" is 16.5"},
                          {"d_model", 100000, "model.d_model is 100000"},
                          {"d_model", nullptr, "there is no \"d_model\""},
-                         {"encoder_attention_heads", 0, "\"decoder_attention_heads\" is 2, supported: 0"},
-                         {"encoder_attention_heads", 4, "\"decoder_attention_heads\" is 2, supported: 4"},
+                         {"encoder_attention_heads", 0, "model.num_heads is 0"},
+                         {"decoder_attention_heads", 3, "model.num_decoder_heads is 3, allowed: divisors of model.d_model"},
                          {"encoder_layers", 0, "model.num_encoder_layers is 0"},
-                         {"decoder_ffn_dim", 25, "\"decoder_ffn_dim\" is 25, supported: 24"},
-                         {"activation_function", "mish", "\"activation_function\" is \"mish\", supported: swish"},
+                         {"decoder_ffn_dim", 25, "has shape [24, 16], the configuration asks for [25, 16]"},
+                         {"activation_function", "mish", "\"activation_function\" is \"mish\", supported: gelu_new"},
                          {"normalize_before", true, "\"normalize_before\" is true, supported: false"},
                          {"add_final_layer_norm", true, "\"add_final_layer_norm\" is true"},
                          {"normalize_embedding", "no", "\"normalize_embedding\" is \"no\", not true or false"},
@@ -345,7 +355,7 @@ TEST_F(BrokenFolder, NamesTheFieldOfALlama) {
   };
   for (const Case& it :
        std::vector<Case>{{"rope_scaling", {{"rope_type", "llama3"}, {"factor", 8}}, "\"rope_scaling\" is"},
-                         {"rope_scaling", {{"type", "dynamic"}, {"factor", 2}}, "default, linear, llama3, yarn"},
+                         {"rope_scaling", {{"type", "longrope"}, {"factor", 2}}, "default, linear, dynamic, llama3, yarn"},
                          {"rope_parameters", {{"rope_type", "yarn"}}, "\"rope_parameters\" is"},
                          {"rope_parameters", {{"rope_theta", "far"}}, "\"rope_parameters\" is"},
                          {"num_key_value_heads", 3, "model.num_kv_heads is 3, allowed: divisors of model.num_heads, 4"},
@@ -364,7 +374,7 @@ TEST_F(BrokenFolder, NamesTheFieldOfALlama) {
 
 TEST_F(BrokenFolder, NamesTheTensor) {
   replace_in("model.safetensors", "model.encoder.layers.1.fc1.weight", "model.encoder.layers.1.fc9.weight");
-  EXPECT_THAT(complaint(), HasSubstr("tensor model.encoder.layers.1.fc1.weight is missing"));
+  EXPECT_THAT(complaint(), HasSubstr("tensor model.encoder.layers.1.fc1.weight or encoder.layers.1.fc1.weight is missing"));
   copy("marian");
   set("encoder_ffn_dim", 16);
   set("decoder_ffn_dim", 16);
@@ -414,6 +424,109 @@ TEST_F(BrokenFolder, IsNeverWrittenOver) {
   engine.open_run(folder.string(), {});
   EXPECT_THROW(engine.save_run(folder.string()), FileError);
   EXPECT_THROW(engine.go_on_with(folder.string(), {}), FileError);
+}
+
+// ---- a training that another program did
+
+class TrainingElsewhere : public testing::Test {
+ protected:
+  TrainingElsewhere() {
+    for (const int step : {500, 1000, 1500}) {
+      const fs::path place = folder / fmt::format("checkpoint-{}", step);
+      fs::create_directories(place);
+      fs::copy(random_checkpoint("gpt_neo"), place, fs::copy_options::recursive);
+      Safetensors all = read_safetensors(place / "model.safetensors");
+      for (TensorBytes& tensor : all.tensors) {
+        auto* const values = reinterpret_cast<float*>(tensor.bytes.data());
+        for (std::size_t i = 0; i < tensor.bytes.size() / sizeof(float); ++i)
+          values[i] *= static_cast<float>(step) / 1500;
+      }
+      write_safetensors(place / "model.safetensors", all);
+    }
+    std::ofstream(folder / "checkpoint-1500" / "trainer_state.json")
+        << R"({"global_step": 1500, "log_history": [{"loss": 5.5, "grad_norm": 2, "learning_rate": 0.001, "step": 500},
+               {"eval_loss": 5.25, "eval_accuracy": 0.5, "step": 500}, {"loss": 4.5, "step": 1000}, {"step": "x"}, 7]})";
+    std::ofstream(folder / "metrics.csv") << "epoch,step,val_loss\r\n0,750,4.75\r\n1,1250,\r\n";
+    EventFile events(1);
+    events.scalar("train/loss", 250, 6.5);
+    events.scalar("other", 300, 1);
+    fs::create_directories(folder / "runs" / "a");
+    std::ofstream(folder / "runs" / "a" / "events.out.tfevents.1") << events.bytes() << "cut";
+  }
+  ~TrainingElsewhere() override { fs::remove_all(folder); }
+
+  static std::string written(TorchEngine& engine, std::optional<std::int64_t> step) {
+    std::shared_ptr<const Snapshot> last;
+    engine.probe({.text = "The street", .step = step}, [&](auto snapshot) { last = std::move(snapshot); }, {});
+    return last->output_text;
+  }
+
+  const fs::path folder = fs::temp_directory_path() / fmt::format("attnscope_training_{}", ::getpid());
+};
+
+TEST_F(TrainingElsewhere, OpensAtItsLastStepAndVisitsTheOthers) {
+  ASSERT_TRUE(is_checkpoint(folder));
+  TorchEngine engine;
+  const RunOpened opened = engine.open_run(folder.string(), {});
+  EXPECT_EQ(opened.step, 1500);
+  EXPECT_EQ(opened.name, folder.filename().string());
+  EXPECT_THAT(opened.warnings, testing::IsEmpty());
+  EXPECT_THAT(engine.status().recorded_weights, testing::ElementsAre(500, 1000));
+  for (const int step : {500, 1000, 1500}) {
+    TorchEngine alone;
+    EXPECT_EQ(alone.open_run((folder / fmt::format("checkpoint-{}", step)).string(), {}).step, 0);
+    EXPECT_EQ(written(engine, step), written(alone, {})) << step;
+  }
+  ASSERT_TRUE(engine.history().pin("The street"));
+  record_pinned(engine, {}, {});
+  std::vector<std::int64_t> frames;
+  for (const Frame& frame : engine.history().sentences().front().frames) frames.push_back(frame->step);
+  EXPECT_THAT(frames, testing::ElementsAre(500, 1000, 1500));
+  RunOpened earlier = opened;
+  engine.use_step(earlier, 500);
+  EXPECT_EQ(engine.status().step, 500);
+}
+
+TEST_F(TrainingElsewhere, ReadsItsCurves) {
+  TorchEngine engine;
+  std::map<std::int64_t, MetricPoint> points;
+  for (const MetricPoint& point : engine.open_run(folder.string(), {}).metrics) points[point.step] = point;
+  ASSERT_EQ(points.size(), 4U);
+  EXPECT_EQ(points[250][metric("loss")], 6.5);
+  EXPECT_EQ(points[500][metric("loss")], 5.5);
+  EXPECT_EQ(points[500][metric("gradient_norm")], 2);
+  EXPECT_EQ(points[500][metric("validation_nll")], 5.25);
+  EXPECT_EQ(points[500][metric("validation_accuracy")], 0.5);
+  EXPECT_EQ(points[750][metric("validation_nll")], 4.75);
+  EXPECT_EQ(points[1000][metric("loss")], 4.5);
+}
+
+TEST_F(TrainingElsewhere, SaysWhatCannotBeRead) {
+  std::ofstream(folder / "metrics.csv") << "epoch,loss\n1,2\n";
+  std::ofstream(folder / "checkpoint-1500" / "trainer_state.json") << "{";
+  fs::resize_file(folder / "checkpoint-500" / "model.safetensors", 100);
+  TorchEngine engine;
+  const std::vector<std::string> warnings = engine.open_run(folder.string(), {}).warnings;
+  ASSERT_EQ(warnings.size(), 2U);
+  EXPECT_THAT(warnings[0], AllOf(HasSubstr("metrics.csv"), HasSubstr("there is no column \"step\"")));
+  EXPECT_THAT(warnings[1], HasSubstr("trainer_state.json"));
+  EXPECT_THROW(written(engine, 500), std::runtime_error);
+  EXPECT_NE(written(engine, 1000), "");
+}
+
+TEST(Checkpoints, AnOutputMatrixThatIsTiedAndDiffersIsReported) {
+  CheckpointCopy copy("gpt_neo");
+  Safetensors all = copy.tensors();
+  TensorBytes output = *std::ranges::find(all.tensors, "transformer.wte.weight", &TensorBytes::name);
+  output.name = "lm_head.weight";
+  all.tensors.push_back(output);
+  copy.put(all);
+  TorchEngine engine;
+  EXPECT_THAT(engine.open_run(copy.folder.string(), {}).warnings, testing::IsEmpty()) << "equal: ignored";
+  all.tensors.back().bytes.front() ^= 1;
+  copy.put(all);
+  EXPECT_THAT(engine.open_run(copy.folder.string(), {}).warnings,
+              testing::ElementsAre(HasSubstr("lm_head.weight differs from the embeddings")));
 }
 
 // A saved checkpoint opens as a run of attnscope and gives the same outputs.

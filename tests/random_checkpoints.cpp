@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -265,8 +266,25 @@ Weights encoder(const std::string& checkpoint, const Json& config) {
   return w;
 }
 
-Weights weights_of(const std::string& checkpoint, const Json& config) {
+// Families whose folder lists the names and shapes of their tensors.
+Weights listed(const std::string& checkpoint, const Json& shapes) {
+  const auto has = [](const std::string& name, std::initializer_list<const char*> parts) {
+    return std::ranges::any_of(parts, [&](const char* part) { return name.find(part) != std::string::npos; });
+  };
+  Weights w(checkpoint, Dtype::F32);
+  for (const auto& [name, shape] : shapes.items()) {
+    const bool table = has(name, {"embed", "shared", "wte", "wpe", "lm_head"});
+    if (has(name, {"norm", "ln_"}) && name.ends_with(".weight"))
+      w.norm(name.substr(0, name.size() - std::string_view(".weight").size()), shape[0], false);
+    else
+      w.random(name, shape, shape.size() < 2 ? 0.3 : table ? 0.6 : 1.6 / std::sqrt(shape[1].get<double>()));
+  }
+  return w;
+}
+
+Weights weights_of(const std::string& checkpoint, const fs::path& folder, const Json& config) {
   const std::string family = config.at("model_type");
+  if (std::ifstream shapes(folder / "tensors.json"); shapes) return listed(checkpoint, Json::parse(shapes));
   if (family == "marian") return marian(checkpoint, config);
   if (family == "llama" || family == "qwen2") return llama(checkpoint, config);
   if (family == "gpt2") return gpt2(checkpoint, config);
@@ -306,7 +324,7 @@ class TemporaryFolder {
 void write_random_checkpoint(const std::string& name, const fs::path& folder) {
   fs::copy(fs::path(ATTNSCOPE_TEST_DATA) / "checkpoints" / name, folder);
   std::ifstream config(folder / "config.json");
-  const Weights weights = weights_of(name, Json::parse(config));
+  const Weights weights = weights_of(name, folder, Json::parse(config));
   if (name == "llama")
     write_in_two_files(weights.file(), folder);
   else

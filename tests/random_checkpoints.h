@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-// Writes the checkpoint of this name (marian, t5, t5-v1_1, gpt2, llama, smollm, qwen2 or llama3) into the folder, which must exist.
+// Writes the checkpoint of this name (a folder in data/checkpoints) into the folder, which must exist.
 // The weights are the same on every machine.
 void write_random_checkpoint(const std::string& name, const std::filesystem::path& folder);
 

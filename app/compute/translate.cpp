@@ -44,10 +44,10 @@ class Writer {
     if (!prompt && line.find_first_not_of(" \t") == std::string::npos) return std::nullopt;
     Input input;
     const std::vector<Token> read =
-        bounded_tokens(engine_.tokenizer(), line, Side::source, prompt ? prompt_room(max_length()) : max_length() - 1,
+        bounded_tokens(engine_.tokenizer(), line, Side::source, prompt ? prompt_room(max_length()) : max_length() - (engine_.tokenizer().opening() >= 0 ? 2 : 1),
                        prompt ? Keep::end : Keep::beginning, input.truncated);
     for (const Token& token : read) input.ids.push_back(token.id);
-    if (!prompt) input.ids.push_back(engine_.tokenizer().special().end);
+    if (!prompt) input.ids = engine_.tokenizer().source_ids(std::move(input.ids));
     if (prompt && !input.truncated) input.ids = prompt_ids(engine_.tokenizer(), line);
     input.unknown = unknown_.add(line, read);
     if (input.truncated)

@@ -57,7 +57,11 @@ CellMask look_ahead_mask(int rows, int cols) {
 }
 
 CellMask model_mask(const HeadInside& head) {
-  return head.causal ? look_ahead_mask(head.q.rows, head.k.rows) : CellMask(head.q.rows, head.k.rows);
+  CellMask mask = head.causal ? look_ahead_mask(head.q.rows, head.k.rows) : CellMask(head.q.rows, head.k.rows);
+  for (int row = 0; head.window > 0 && row < mask.rows; ++row)
+    for (int col = 0; col < mask.cols; ++col)
+      if (std::abs(row - col) >= head.window) mask.set(row, col, true);
+  return mask;
 }
 
 CellMask mask_with(const HeadInside& head, const Interventions& interventions) {
@@ -74,9 +78,11 @@ HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask
   HeadStages stages;
   stages.products = product_transposed(head.q, head.k);
   stages.scores = stages.products;
-  const float scale = scaled ? 1.0F / std::sqrt(static_cast<float>(head.q.cols)) : 1.0F;
+  const float scale = scaled ? 1.0F / std::sqrt(head.scale_width()) : 1.0F;
   for (float& score : stages.scores.values) score *= scale;
   add(stages.scores, head.bias);
+  for (float& score : stages.scores.values)
+    if (head.score_cap > 0) score = head.score_cap * std::tanh(score / head.score_cap);
   stages.masked = stages.scores;
   for (std::size_t i = 0; i < mask.hidden.size(); ++i) {
     if (mask.hidden[i]) stages.masked.values[i] = -std::numeric_limits<float>::infinity();

@@ -26,7 +26,7 @@ struct CellMask {
 // Masks every key after its query (§3.2.3).
 CellMask look_ahead_mask(int rows, int cols);
 
-// The model's own mask: the look-ahead mask, or none.
+// The model's own mask: the look-ahead mask and the window, or none.
 CellMask model_mask(const HeadInside& head);
 
 // The model's mask combined with the interventions' masks for this head.
@@ -34,7 +34,7 @@ CellMask mask_with(const HeadInside& head, const Interventions& interventions);
 
 struct HeadStages {
   Matrix products;  // Q×K: q_i · k_j
-  Matrix scores;    // Q×K: divided by √d if scaled, with the bias
+  Matrix scores;    // Q×K: divided by √d if scaled, with the bias, and capped
   Matrix masked;    // Q×K: −∞ where hidden
   Matrix weights;   // Q×K: softmax of each row; all 0 in a fully masked row
   Matrix output;    // Q×d: weights · v, with Shaw's Σ_j w_ij a^V_ij

@@ -41,7 +41,7 @@ ArchitectureBox embedding_box(const ModelConfig& model, bool decoder) {
   if (model.embedding_norm) {
     box.help =
         "One learned vector per token. After position and token type are added, the sum is normalized (1810.04805).";
-    for (const char* parameter : {"token_types", "embedding_norm.", "widening."})
+    for (const char* parameter : {"token_types", first ? "embedding_norm." : "target_embedding_norm.", "widening."})
       box.parameters.emplace_back(parameter);
   }
   return box;
@@ -84,14 +84,15 @@ struct SublayerText {
 constexpr std::array sublayers = {
     SublayerText{FlowPart::self_norm, FlowPart::self_attention, "Self-attention",
                  "Every token attends to every token of its own sequence, in all heads (paper §3.2).",
-                 "self_attn.in_proj_ self_attn.out_proj."},
+                 "self_attn.in_proj_ self_attn.out_proj. self_attn.q_norm. self_attn.k_norm. self_attn_output_norm."},
     SublayerText{FlowPart::cross_norm, FlowPart::cross_attention, "Cross-attention",
                  "Every decoder position attends to the source: queries come from the decoder, keys and values from "
                  "the encoder (paper §3.2.3).",
-                 "multihead_attn.in_proj_ multihead_attn.out_proj."},
+                 "multihead_attn.in_proj_ multihead_attn.out_proj. multihead_attn.q_norm. multihead_attn.k_norm. "
+                 "multihead_attn_output_norm."},
     SublayerText{FlowPart::feed_forward_norm, FlowPart::feed_forward, "Feed-forward",
                  "Two linear maps with an activation between them, applied to every position separately (paper §3.3).",
-                 "linear"},
+                 "linear feed_forward_output_norm."},
 };
 
 std::string norm_name(const ModelConfig& model) {

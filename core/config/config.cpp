@@ -53,8 +53,20 @@ bool attends_by_state(const Config& config) {
 bool uses_relative_vectors(const Config& config) {
   return is_transformer(config) && position_scheme(config.model.positions).form == PositionForm::vectors;
 }
+bool has_window(const Config& config) {
+  return is_transformer(config) && config.model.window > 0;
+}
+bool is_pre_norm(const Config& config) {
+  return is_transformer(config) && config.model.norm == "pre";
+}
 bool uses_rope(const Config& config) {
   return is_transformer(config) && position_scheme(config.model.positions).form == PositionForm::rotation;
+}
+bool has_local_rope(const Config& config) {
+  return uses_rope(config) && config.model.window > 0;
+}
+bool has_two_stacks(const Config& config) {
+  return is_transformer(config) && is_taught(config);
 }
 bool has_separate_matrices(const Config& config) {
   return is_taught(config) && !config.model.tied_embeddings;
@@ -76,6 +88,9 @@ bool may_end(const Config& config) {
 }
 bool has_norms(const Config& config) {
   return is_transformer(config) && config.model.has_norms();
+}
+bool is_scaled(const Config& config) {
+  return is_transformer(config) && config.model.scaled_attention;
 }
 bool has_feed_forward(const Config& config) {
   return is_transformer(config) && config.model.has_feed_forward();
@@ -165,7 +180,7 @@ const std::vector<ConfigField>& field_table() {
       {ATTNSCOPE_FIELD(tokenizer.path), "Load from", any_text,
        "Path of a trained SentencePiece model; empty: train one on the corpus"},
       {ATTNSCOPE_FIELD(tokenizer.family), "Tokenizer family",
-       one_of({"sentencepiece", "marian", "t5", "gpt2", "llama", "bert", "xlm-roberta", "albert"}),
+       one_of({"sentencepiece", "marian", "t5", "gpt2", "llama", "bert", "xlm-roberta", "albert", "m2m_100", "json"}),
        "File format of the tokenizer. sentencepiece: one model, trained here; any other: the files that came with a "
        "checkpoint of that family",
        has_own_vocabulary},
@@ -204,6 +219,8 @@ const std::vector<ConfigField>& field_table() {
        "Number of key and value heads, each shared by a group of query heads (grouped-query attention, 2305.13245); 0: "
        "as many as num_heads",
        is_transformer},
+      {ATTNSCOPE_FIELD(model.num_decoder_heads), "Decoder heads", range(0, 128),
+       "Number of attention heads per decoder layer; 0: num_heads", has_two_stacks},
       {ATTNSCOPE_FIELD(model.d_head), "d_k", range(0, 1024), "Width of one head; 0: d_model / num_heads",
        is_transformer},
       {ATTNSCOPE_FIELD(model.layer_groups), "Layer groups", range(0, 64),
@@ -220,6 +237,8 @@ const std::vector<ConfigField>& field_table() {
        "Inner width of the position-wise feed-forward sublayer (paper §3.3, where it is 4 × d_model). A smaller value "
        "leaves more of the work to attention; 0: an attention-only Transformer, without feed-forward sublayers",
        is_transformer},
+      {ATTNSCOPE_FIELD(model.decoder_d_ff), "Decoder d_ff", range(0, 32768),
+       "Inner width of the decoder's feed-forward sublayers; 0: d_ff", has_two_stacks},
       {ATTNSCOPE_FIELD(model.initialization), "Initialization", one_of({"xavier", "unit"}),
        "xavier: Xavier-uniform for the embeddings, learned positions and the stacked W_Q, W_K, W_V, as in PyTorch's "
        "MultiheadAttention; embeddings start small, so the layers matter from the first step. unit: scaled embeddings "
@@ -237,6 +256,14 @@ const std::vector<ConfigField>& field_table() {
        "Added to the variance before the square root is taken", has_norms},
       {ATTNSCOPE_FIELD(model.final_norm), "Final layer norm", yes_or_no,
        "One more layer norm after the last layer of the encoder and of the decoder", has_norms},
+      {ATTNSCOPE_FIELD(model.output_norms), "Output norms", yes_or_no,
+       "Also normalize the output of every sublayer before it is added to the residual stream (Gemma 2, 2408.00118 "
+       "§2)",
+       is_pre_norm},
+      {ATTNSCOPE_FIELD(model.parallel_sublayers), "Parallel sublayers", yes_or_no,
+       "Attention and feed-forward read the same residual stream, and both outputs are added to it (GPT-NeoX, "
+       "2204.06745 §2.1)",
+       is_pre_norm},
       {ATTNSCOPE_FIELD(model.activation), "Activation",
        one_of({"relu", "gelu", "gelu-tanh", "swish", "swiglu", "geglu", "geglu-erf"}),
        "Activation function of the feed-forward sublayer: ReLU (paper §3.3), GELU (arXiv 1606.08415), its tanh "
@@ -252,10 +279,35 @@ const std::vector<ConfigField>& field_table() {
        "Base of the rotation angles: wavelengths go up to 2π times this value (2104.09864 §3.2.2)", uses_rope},
       {ATTNSCOPE_FIELD(model.rope_scaling), "RoPE scaling", any_text,
        "Change of the rotation angles for contexts longer than the model was first trained on: none, linear:FACTOR, "
-       "llama3:FACTOR,LOW,HIGH,LENGTH or yarn:FACTOR,SLOW,FAST,LENGTH,MAGNITUDE",
+       "dynamic:FACTOR,LENGTH, llama3:FACTOR,LOW,HIGH,LENGTH or yarn:FACTOR,SLOW,FAST,LENGTH,MAGNITUDE",
        uses_rope},
+      {ATTNSCOPE_FIELD(model.rotary_width), "Rotated width", range(0, 1024),
+       "Number of dimensions of each head that RoPE rotates; the others carry no position (GPT-NeoX, 2204.06745 §2.1); "
+       "0: all",
+       uses_rope},
+      {ATTNSCOPE_FIELD(model.window), "Attention window", range(0, 4096, "tokens"),
+       "Number of keys that a query attends to: itself and the nearest ones (sliding window, 2310.06825 §2); 0: all",
+       is_transformer},
+      {ATTNSCOPE_FIELD(model.window_layers), "Layers with a window", any_text,
+       "One letter per layer, l for local (with the window) or g for global, repeated over all layers: l for every "
+       "layer, lg for every other one",
+       has_window},
+      {ATTNSCOPE_FIELD(model.local_rope_theta), "RoPE base, local", range(0, 1e9),
+       "Base of the rotation angles in the layers with a window, without RoPE scaling (Gemma 3, 2503.19786 §2); 0: "
+       "as in the other layers",
+       has_local_rope},
+      {ATTNSCOPE_FIELD(model.query_key_norm), "Query/key norm", yes_or_no,
+       "Normalize every head's queries and keys before RoPE and the scores (2010.04245; Qwen 3)", is_transformer},
       {ATTNSCOPE_FIELD(model.scaled_attention), "Divide by √d_k", yes_or_no,
        "Divide the scores by √d_k before the softmax (paper §3.2.1); without this the softmax saturates",
+       is_transformer},
+      {ATTNSCOPE_FIELD(model.score_width), "Score width", range(0, 1e6),
+       "Divide the scores by the root of this number instead of √d_k (Gemma 2); 0: d_k", is_scaled},
+      {ATTNSCOPE_FIELD(model.score_cap), "Score cap", range(0, 1e6),
+       "Limit the scores smoothly to ± this value: c · tanh(score / c) (Gemma 2, 2408.00118 §2); 0: no limit",
+       is_transformer},
+      {ATTNSCOPE_FIELD(model.logit_cap), "Logit cap", range(0, 1e6),
+       "Limit the logits smoothly to ± this value: c · tanh(logit / c) (Gemma 2, 2408.00118 §2); 0: no limit",
        is_transformer},
       {ATTNSCOPE_FIELD(model.dropout), "Dropout", range(0, 0.9),
        "Probability of zeroing an activation during training: in sublayer outputs and embeddings (paper §5.4), and in "
@@ -271,7 +323,7 @@ const std::vector<ConfigField>& field_table() {
        "Width of the embeddings, which a linear map widens to d_model (ALBERT, 1909.11942 §3.1); 0: d_model",
        is_masked_lm},
       {ATTNSCOPE_FIELD(model.embedding_norm), "Embedding norm", yes_or_no,
-       "A layer norm after token, position and token type embeddings are added (BERT, 1810.04805)", is_masked_lm},
+       "A layer norm after token, position and token type embeddings are added (BERT, 1810.04805)", is_transformer},
       {ATTNSCOPE_FIELD(model.token_types), "Token types", range(0, 16),
        "Number of learned vectors that tell the sentences of a pair apart (segment embeddings, 1810.04805 §3); 0: none",
        is_masked_lm},
@@ -296,6 +348,8 @@ const std::vector<ConfigField>& field_table() {
        has_own_vocabulary},
       {ATTNSCOPE_FIELD(model.unknown_id), "Unknown token", any_token,
        "Id of the token for text that the vocabulary does not cover; −1: none", has_own_vocabulary},
+      {ATTNSCOPE_FIELD(model.first_id), "First token", any_token,
+       "Id of the token that begins every output, such as the target language; −1: none", has_own_vocabulary},
       {ATTNSCOPE_FIELD(model.banned_id), "Suppressed token", any_token,
        "Id of a token that is never generated; −1: none", has_own_vocabulary},
       {ATTNSCOPE_FIELD(model.mask_id), "Mask token", any_token, "Id of the token that hides another one; −1: none",
@@ -544,6 +598,25 @@ bool is_used(const Config& config, const ConfigField& field) {
   return !field.used || field.used(config);
 }
 
+bool ModelConfig::is_local(std::int64_t layer) const {
+  return window > 0 && window_layers[static_cast<std::size_t>(layer) % window_layers.size()] == 'l';
+}
+
+ModelConfig ModelConfig::of_layer(bool decoder, std::int64_t layer) const {
+  ModelConfig own = *this;
+  if (decoder && num_decoder_heads > 0) own.num_heads = num_decoder_heads;
+  if (decoder && decoder_d_ff > 0) own.d_ff = decoder_d_ff;
+  own.num_decoder_heads = own.decoder_d_ff = 0;
+  if (!is_local(layer)) {
+    own.window = 0;
+  } else if (local_rope_theta > 0) {
+    own.rope_theta = local_rope_theta;
+    own.rope_scaling = "none";
+  }
+  own.local_rope_theta = 0;
+  return own;
+}
+
 void check(const Config& config) {
   for (const ConfigField& field : field_table()) check_field(config, field);
   const ModelConfig& model = config.model;
@@ -564,6 +637,23 @@ void check(const Config& config) {
     throw ConfigError(fmt::format("model.num_kv_heads is {}, allowed: divisors of model.num_heads, {}",
                                   model.num_kv_heads, model.num_heads));
   }
+  if (model.d_head == 0 && model.num_decoder_heads > 0 && model.d_model % model.num_decoder_heads != 0) {
+    throw ConfigError(fmt::format("model.num_decoder_heads is {}, allowed: divisors of model.d_model, {}",
+                                  model.num_decoder_heads, model.d_model));
+  }
+  if (model.num_decoder_heads > 0 && model.num_kv_heads > 0)
+    throw ConfigError(fmt::format("model.num_decoder_heads is {}, allowed with model.num_kv_heads: 0",
+                                  model.num_decoder_heads));
+  if (model.window_layers.empty() || model.window_layers.find_first_not_of("gl") != std::string::npos)
+    throw ConfigError(
+        fmt::format("model.window_layers is \"{}\", allowed: the letters l and g", model.window_layers));
+  if (model.rotary_width % 2 != 0 || model.rotary_width > model.head_width())
+    throw ConfigError(fmt::format("model.rotary_width is {}, allowed: even numbers up to the width of a head, {}",
+                                  model.rotary_width, model.head_width()));
+  for (const auto& [key, on] : {std::pair("output_norms", model.output_norms),
+                                std::pair("parallel_sublayers", model.parallel_sublayers)})
+    if (on && model.norm != "pre")
+      throw ConfigError(fmt::format("model.{} is true, allowed with model.norm \"{}\": false", key, model.norm));
   const PositionScheme& positions = position_scheme(model.positions);
   if (positions.form == PositionForm::rotation && model.head_width() % 2 != 0) {
     throw ConfigError(fmt::format("model.num_heads is {}, allowed with {}: an even width d_model / num_heads, not {}",

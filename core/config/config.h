@@ -1,6 +1,7 @@
 // The configuration of a run: one struct per part, and one table that describes every field.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -78,12 +79,24 @@ struct ModelConfig {
       "layer";                 // "layer": LayerNorm (1607.06450); "rms": without mean and shift (1910.07467); "none"
   double norm_epsilon = 1e-5;  // added to the variance
   bool final_norm = true;      // another norm after the last layer of a stack
+  bool output_norms = false;   // pre-norm: another norm of every sublayer's output (Gemma 2, 2408.00118 §2)
+  bool parallel_sublayers = false;  // pre-norm: x + attention(norm(x)) + feed-forward(norm(x)) (2204.06745 §2.1)
   std::string activation = "relu";    // of the feed-forward sublayer (§3.3): see model/feed_forward.h
   std::string positions = "shaw";     // positional encoding: see config/position_schemes.h
   std::int64_t max_distance = 16;     // Shaw: larger distances are clipped to it (1803.02155 §3.2)
   double rope_theta = 10000;          // RoPE: base of the wavelengths (2104.09864 §3.2.2)
+  double local_rope_theta = 0;        // RoPE: base in the layers with a window, which have no scaling; 0: rope_theta
   std::string rope_scaling = "none";  // RoPE: see config/rope_scaling.h
+  std::int64_t rotary_width = 0;      // RoPE: dimensions of a head that are rotated (2204.06745 §2.1); 0: all
+  std::int64_t window = 0;            // keys that a query attends to, itself included (2310.06825 §2); 0: all
+  std::string window_layers = "l";    // which layers have the window, repeated: l local, g global
+  bool query_key_norm = false;        // every head's queries and keys are normalized (2010.04245)
   bool scaled_attention = true;       // scores divided by √d_k (§3.2.1)
+  double score_width = 0;             // scores divided by the root of this number; 0: d_k
+  double score_cap = 0;               // scores become c · tanh(score / c) (2408.00118 §2); 0: unlimited
+  double logit_cap = 0;               // the same for the logits
+  std::int64_t num_decoder_heads = 0;  // of an encoder-decoder; 0: num_heads
+  std::int64_t decoder_d_ff = 0;       // of an encoder-decoder; 0: d_ff
   std::int64_t num_kv_heads = 0;  // key and value heads, each shared by several query heads (2305.13245); 0: num_heads
   std::int64_t d_head = 0;        // d_k = d_v; 0: d_model / num_heads
   std::int64_t layer_groups = 0;  // encoder layers that have weights of their own (1909.11942 §3.1); 0: all
@@ -111,6 +124,7 @@ struct ModelConfig {
   std::int64_t start_id = 1;
   std::int64_t end_id = 2;
   std::int64_t unknown_id = 3;
+  std::int64_t first_id = -1;                      // begins every output
   std::int64_t banned_id = -1;                     // never generated
   std::int64_t mask_id = -1;                       // masked-lm: hides a token
   bool ends_text = false;                          // language model: the end token ends the output, not a line
@@ -136,7 +150,11 @@ struct ModelConfig {
   bool is_gated() const { return activation == "swiglu" || activation.starts_with("geglu"); }
   bool has_norms() const { return norm_kind != "none"; }
   bool has_feed_forward() const { return d_ff > 0; }  // of a Transformer
-  std::int64_t head_width() const { return d_head > 0 ? d_head : d_model / num_heads; }
+  std::int64_t head_width() const { return d_head > 0 ? d_head : d_model / std::max<std::int64_t>(1, num_heads); }
+  double scale_width() const { return score_width > 0 ? score_width : static_cast<double>(head_width()); }
+  // The configuration as one layer of a stack sees it: with its number of heads, d_ff, window and base of RoPE.
+  ModelConfig of_layer(bool decoder, std::int64_t layer) const;
+  bool is_local(std::int64_t layer) const;  // has the window
   std::int64_t embedding_width() const { return d_embedding > 0 ? d_embedding : d_model; }
   std::int64_t key_heads() const { return num_kv_heads > 0 ? num_kv_heads : num_heads; }
   SpecialTokens special() const {

@@ -41,6 +41,17 @@ constexpr std::array schemes = {
         .alike = "Dot products depend only on the distance: nearby positions are similar everywhere in the sequence.",
     },
     PositionScheme{
+        .name = "sinusoidal-fairseq",
+        .form = PositionForm::added,
+        .tells = "sinusoids in halves that begin at position 2, added to the embeddings, as in M2M-100",
+        .heading = "Positional encoding, as in fairseq",
+        .caption = "PE(pos, i) = sin((pos + 2) / 10000^(i/(d/2 − 1))), PE(pos, d/2 + i) = cos of the same angle. Added "
+                   "to the embeddings. fairseq counts positions from 2, and its lowest frequency is exactly 1/10000.",
+        .curves_heading = "Waves",
+        .curves = "Sines on the left, cosines on the right, each from high to low frequency.",
+        .alike = "Dot products depend only on the distance: nearby positions are similar everywhere in the sequence.",
+    },
+    PositionScheme{
         .name = "learned",
         .form = PositionForm::added,
         .tells = "learned vectors added to the embeddings (paper §3.5)",

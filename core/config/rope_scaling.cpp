@@ -17,11 +17,11 @@ struct Scaling {
   std::string_view kind;
   std::size_t numbers;  // after the colon
 };
-constexpr Scaling scalings[] = {{"none", 0}, {"linear", 1}, {"llama3", 4}, {"yarn", 5}};
+constexpr Scaling scalings[] = {{"none", 0}, {"linear", 1}, {"dynamic", 2}, {"llama3", 4}, {"yarn", 5}};
 
 [[noreturn]] void refuse(const std::string& text) {
   throw ConfigError(
-      fmt::format("model.rope_scaling is \"{}\", allowed: none, linear:FACTOR, llama3:FACTOR,LOW,HIGH,LENGTH, "
+      fmt::format("model.rope_scaling is \"{}\", allowed: none, linear:FACTOR, dynamic:FACTOR,LENGTH, llama3:FACTOR,LOW,HIGH,LENGTH, "
                   "yarn:FACTOR,SLOW,FAST,LENGTH,MAGNITUDE, with numbers above 0",
                   text));
 }
@@ -55,7 +55,7 @@ double pair_that_turns(double times, double length, double d, double theta) {
 
 }  // namespace
 
-RotaryAngles rotary_angles(const ModelConfig& config) {
+RotaryAngles rotary_angles(const ModelConfig& config, std::int64_t length) {
   const std::string& text = config.rope_scaling;
   const std::string_view kind = std::string_view(text).substr(0, text.find(':'));
   const auto* const known = std::ranges::find(scalings, kind, &Scaling::kind);
@@ -63,9 +63,12 @@ RotaryAngles rotary_angles(const ModelConfig& config) {
   const std::vector<double> n =
       numbers_of(std::string_view(text).substr(std::min(text.size(), kind.size() + 1)), text);
   if (n.size() != known->numbers) refuse(text);
-  const auto d = static_cast<double>(config.head_width());
+  const auto d = static_cast<double>(config.rotary_width > 0 ? config.rotary_width : config.head_width());
+  double theta = config.rope_theta;
+  if (kind == "dynamic" && static_cast<double>(length) > n[1])
+    theta *= std::pow(n[0] * static_cast<double>(length) / n[1] - n[0] + 1, d / (d - 2));
   RotaryAngles angles;
-  for (double i = 0; i < d; i += 2) angles.frequencies.push_back(std::exp(-i / d * std::log(config.rope_theta)));
+  for (double i = 0; i < d; i += 2) angles.frequencies.push_back(std::exp(-i / d * std::log(theta)));
   if (kind == "linear") mix(angles.frequencies, n[0], [](std::size_t) { return 0.0; });
   if (kind == "llama3") {
     const std::vector<double> plain = angles.frequencies;
@@ -81,6 +84,7 @@ RotaryAngles rotary_angles(const ModelConfig& config) {
     mix(angles.frequencies, n[0], [&](std::size_t i) { return 1 - (static_cast<double>(i) - low) / width; });
     angles.magnitude = n[4];
   }
+  angles.frequencies.resize(static_cast<std::size_t>(config.head_width() / 2), 0);
   return angles;
 }
 

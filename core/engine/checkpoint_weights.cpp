@@ -3,20 +3,29 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 #include <utility>
 
+#include "common/mark.h"
+#include "config/position_schemes.h"
 #include "engine/checkpoint.h"
 
 namespace attnscope {
 namespace {
 
+const TensorView* first_stored(const CheckpointTensors& stored, const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (const TensorView* found = stored.find(name)) return found;
+  return nullptr;
+}
+
 // The destination of a tensor: a range of the parameter's rows.
 class Destination {
  public:
-  Destination(torch::Tensor parameter, std::int64_t head_width)
-      : parameter_(std::move(parameter)), head_width_(head_width) {}
+  Destination(torch::Tensor parameter, const ModelConfig& model, const CheckpointTensors& all)
+      : parameter_(std::move(parameter)), model_(model), all_(all) {}
 
   void take(const TensorView& stored, const TensorPart& part) {
     const std::int64_t rows = part.rows > 0 ? part.rows : parameter_.size(0);
@@ -25,21 +34,37 @@ class Destination {
     std::vector<std::int64_t> wanted = place.sizes().vec();
     if (part.change == TensorChange::transposed && wanted.size() == 2) std::swap(wanted[0], wanted[1]);
     std::vector<std::int64_t> shape = stored.shape;
+    torch::Tensor factor;
+    if (!part.times.empty()) {
+      const TensorView* const other = first_stored(all_, part.times);
+      if (!other) throw CheckpointError(fmt::format("tensor {} is missing", fmt::join(part.times, " or ")));
+      factor = values_of(*other, other->shape);
+      if (factor.dim() == 2 && factor.size(0) == wanted.back()) factor = factor.t();
+      if (factor.dim() != 2 || factor.size(1) != wanted.back())
+        throw CheckpointError(fmt::format("tensor {} has shape [{}], the configuration asks for {} rows or columns",
+                                          other->name, fmt::join(other->shape, ", "), wanted.back()));
+      wanted.back() = factor.size(0);
+    }
     if (shape.size() == wanted.size() + 1 && shape.front() == 1) shape.erase(shape.begin());  // [1, V]
     wanted.front() += part.skipped;
     if (shape != wanted) {
       throw CheckpointError(fmt::format("tensor {} has shape [{}], the configuration asks for [{}]", stored.name,
                                         fmt::join(stored.shape, ", "), fmt::join(wanted, ", ")));
     }
-    // from_blob has no const form; the data is only read.
-    void* data = const_cast<char*>(stored.bytes.data());
-    const torch::Tensor values = torch::from_blob(data, shape, stored_type(stored)).slice(0, part.skipped);
+    torch::Tensor values = values_of(stored, shape).slice(0, part.skipped);
+    if (factor.defined()) values = torch::mm(values.to(torch::kFloat32), factor.to(torch::kFloat32));
     place.copy_(changed(values, part.change));
+    if (part.added != 0) place.add_(part.added);
     if (!is_finite(place))
       throw CheckpointError(fmt::format("tensor {} contains a value that is not finite", stored.name));
   }
 
  private:
+  static torch::Tensor values_of(const TensorView& stored, const std::vector<std::int64_t>& shape) {
+    // from_blob has no const form; the data is only read.
+    return torch::from_blob(const_cast<char*>(stored.bytes.data()), shape, stored_type(stored));
+  }
+
   static torch::ScalarType stored_type(const TensorView& stored) {
     if (const auto type = floating_type(stored.dtype)) return *type;
     throw CheckpointError(fmt::format("tensor {} contains {}, not floating-point numbers of a supported type",
@@ -53,24 +78,31 @@ class Destination {
         return tensor;
       case TensorChange::transposed:
         return tensor.t();
-      case TensorChange::interleaved: {
-        const std::vector<std::int64_t> sizes = tensor.sizes().vec();
-        return tensor.unflatten(0, {-1, 2, head_width_ / 2}).transpose(1, 2).reshape(sizes);
+      case TensorChange::interleaved:
+        return interleaved(tensor);
+      case TensorChange::by_head: {
+        const torch::Tensor parts = tensor.unflatten(0, {model_.num_heads, 3, -1}).transpose(0, 1);  // 3×H×d×…
+        const bool turns = position_scheme(model_.positions).form == PositionForm::rotation;
+        const torch::Tensor turned = parts.slice(0, 0, 2).flatten(0, 2);
+        return torch::cat({turns ? interleaved(turned) : turned, parts[2].flatten(0, 1)});
       }
     }
     return tensor;
   }
 
+  // Of the rotated rows of each head; the others stay.
+  torch::Tensor interleaved(const torch::Tensor& tensor) const {
+    const std::int64_t width = model_.rotary_width > 0 ? model_.rotary_width : model_.head_width();
+    const torch::Tensor heads = tensor.unflatten(0, {-1, model_.head_width()});
+    const torch::Tensor turned = heads.slice(1, 0, width).unflatten(1, {2, width / 2}).transpose(1, 2).flatten(1, 2);
+    return torch::cat({turned, heads.slice(1, width)}, 1).flatten(0, 1);
+  }
+
   torch::Tensor parameter_;
-  std::int64_t head_width_;
+  const ModelConfig& model_;
+  const CheckpointTensors& all_;
   std::int64_t filled_ = 0;
 };
-
-const TensorView* first_stored(const CheckpointTensors& stored, const TensorPart& part) {
-  for (const std::string& name : part.names)
-    if (const TensorView* found = stored.find(name)) return found;
-  return nullptr;
-}
 
 }  // namespace
 
@@ -86,9 +118,9 @@ void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow>
   for (const TensorRow& row : rows) {
     const auto place = places.find(row.parameter);
     if (place == places.end()) throw std::logic_error("there is no parameter named " + row.parameter);
-    Destination destination(place->second.detach(), model.config().head_width());
+    Destination destination(place->second.detach(), model.config(), stored);
     for (const TensorPart& part : row.parts) {
-      const TensorView* const found = first_stored(stored, part);
+      const TensorView* const found = first_stored(stored, part.names);
       if (found) {
         destination.take(*found, part);
         CheckpointTensors::release(*found);
@@ -102,6 +134,33 @@ void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow>
   }
 }
 
+torch::Tensor checkpoint_matrix(const CheckpointTensors& stored, std::span<const TensorRow> rows,
+                                const std::string& parameter, const ModelConfig& model) {
+  const auto row = std::ranges::find(rows, parameter, &TensorRow::parameter);
+  if (row == rows.end()) throw std::logic_error("there is no parameter named " + parameter);
+  const TensorPart& part = row->parts.front();
+  const TensorView* const found = first_stored(stored, part.names);
+  if (!found || found->shape.size() != 2)
+    throw CheckpointError(fmt::format("tensor {} is missing, or not a matrix", fmt::join(part.names, " or ")));
+  const std::int64_t width = part.times.empty() ? found->shape[1] : model.d_model;
+  const torch::Tensor matrix = torch::empty({found->shape[0] - part.skipped, width});
+  Destination(matrix, model, stored).take(*found, part);
+  return matrix;
+}
+
+std::string unused_output(const CheckpointTensors& stored, std::span<const TensorRow> rows, const ModelConfig& model) {
+  const auto row = std::ranges::find(rows, "embedding.weight", &TensorRow::parameter);
+  if (!model.has_tied_output() || row == rows.end()) return {};
+  const TensorView* const embedding = first_stored(stored, row->parts.front().names);
+  for (const char* name : {"lm_head.weight", "embed_out.weight"}) {
+    const TensorView* const output = stored.find(name);
+    if (!output || !embedding || output->bytes == embedding->bytes) continue;
+    return fmt::format(mark("tensor {} differs from the embeddings, but tie_word_embeddings is true: it is not used"),
+                       name);
+  }
+  return {};
+}
+
 namespace {
 
 // A part of `parameter`, in the stored layout.
@@ -113,6 +172,8 @@ torch::Tensor unchanged(const torch::Tensor& part, TensorChange change, std::int
       return part.t();
     case TensorChange::flattened:
       return part.unsqueeze(0);
+    case TensorChange::by_head:
+      throw std::logic_error("no exported family has heads with their queries, keys and values together");
     case TensorChange::interleaved:
       return part.unflatten(0, {-1, head_width / 2, 2}).transpose(1, 2).reshape(part.sizes());
   }

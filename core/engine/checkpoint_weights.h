@@ -14,4 +14,12 @@ void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow>
 // The inverse: the model's parameters as the rows name them, float32.
 Safetensors checkpoint_tensors(std::span<const TensorRow> rows, const SequenceModel& model);
 
+// A matrix of the model, such as its embeddings, without the rest. Throws CheckpointError.
+torch::Tensor checkpoint_matrix(const CheckpointTensors& stored, std::span<const TensorRow> rows,
+                                const std::string& parameter, const ModelConfig& model);
+
+// Says that an output matrix is stored that is not used, because the configuration ties it to the embeddings, and that
+// it differs from them; empty: it does not.
+std::string unused_output(const CheckpointTensors& stored, std::span<const TensorRow> rows, const ModelConfig& model);
+
 }  // namespace attnscope

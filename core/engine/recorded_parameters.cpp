@@ -6,10 +6,24 @@
 #include <limits>
 
 #include "engine/checkpoint.h"
+#include "engine/checkpoint_weights.h"
 #include "files/storage/file.h"
 #include "files/storage/safetensors.h"
 
 namespace attnscope {
+namespace {
+
+// Errors name the folder.
+template <typename Read>
+auto in_folder(const std::filesystem::path& folder, const Read& read) {
+  try {
+    return read();
+  } catch (const CheckpointError& error) {
+    throw CheckpointError(fmt::format("{}: {}", folder.string(), error.what()));
+  }
+}
+
+}  // namespace
 
 std::size_t bytes_of(const RecordedTensors& tensors) {
   std::size_t bytes = 0;
@@ -43,16 +57,21 @@ void RecordedParameters::find_in(const RunFolder& folder, std::int64_t step) {
   if (best > step) return;  // of a run that was continued from an earlier step
   best_step_ = best;
   newest_step_ = step;
-  best_ = {{}, folder.best()};
+  best_ = {{}, folder.best(), {}};
+}
+
+void RecordedParameters::find_elsewhere(std::int64_t step, const std::filesystem::path& folder,
+                                        std::shared_ptr<const std::vector<TensorRow>> rows) {
+  steps_[step] = {{}, folder, std::move(rows)};
 }
 
 void RecordedParameters::record_best(std::int64_t step, RecordedTensors tensors) {
   best_step_ = step;
-  best_ = {std::move(tensors), {}};
+  best_ = {std::move(tensors), {}, {}};
 }
 
 void RecordedParameters::best_is_in(const RunFolder& folder) {
-  if (best_step_) best_ = {{}, folder.best()};
+  if (best_step_) best_ = {{}, folder.best(), {}};
 }
 
 void RecordedParameters::save_best(const std::filesystem::path& file, const RunFolder& folder) const {
@@ -69,7 +88,7 @@ const RecordedParameters::Step& RecordedParameters::at(std::int64_t step) const 
 }
 
 void RecordedParameters::record(std::int64_t step, RecordedTensors tensors) {
-  steps_[step] = {std::move(tensors), {}};
+  steps_[step] = {std::move(tensors), {}, {}};
   thin();
 }
 
@@ -97,8 +116,12 @@ std::vector<std::int64_t> RecordedParameters::steps() const {
   return all;
 }
 
-torch::Tensor RecordedParameters::matrix(std::int64_t step, const std::string& name) const {
+torch::Tensor RecordedParameters::matrix(std::int64_t step, const std::string& name, const ModelConfig& model) const {
   const Step& kept = at(step);
+  if (kept.rows)
+    return in_folder(kept.file, [&] {
+      return checkpoint_matrix(CheckpointTensors(kept.file), *kept.rows, name, model);
+    });
   if (!kept.tensors.empty()) return kept.tensors.at(name);
   const Safetensors file = read_safetensors(kept.file);
   const TensorBytes& stored = file.at(name);
@@ -113,6 +136,8 @@ torch::Tensor RecordedParameters::matrix(std::int64_t step, const std::string& n
 
 void RecordedParameters::restore(std::int64_t step, SequenceModel& model) const {
   const Step& kept = at(step);
+  if (kept.rows)
+    return in_folder(kept.file, [&] { load_checkpoint(CheckpointTensors(kept.file), *kept.rows, model); });
   if (kept.tensors.empty()) {
     load_weights(kept.file, model);
     return;

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "files/checkpoints/checkpoint.h"
 #include "files/storage/run_folder.h"
 #include "model/kernels/libtorch.h"
 #include "model/model.h"
@@ -27,6 +29,11 @@ class RecordedParameters {
   // Registers older weights in the folder, of steps up to `step`, and the best ones; they are read on demand.
   void find_in(const RunFolder& folder, std::int64_t step);
 
+  // Registers the weights of a step in another program's checkpoint, whose tensors are named by `rows`; they are read on
+  // demand.
+  void find_elsewhere(std::int64_t step, const std::filesystem::path& folder,
+                      std::shared_ptr<const std::vector<TensorRow>> rows);
+
   // Above either limit, drops the step with the closest neighbors.
   void record(std::int64_t step, RecordedTensors tensors);
 
@@ -41,7 +48,7 @@ class RecordedParameters {
   std::vector<std::int64_t> steps() const;  // ascending
 
   // For a recorded step. Throws FileError, and SafetensorsError for a file that has no such matrix.
-  torch::Tensor matrix(std::int64_t step, const std::string& name) const;
+  torch::Tensor matrix(std::int64_t step, const std::string& name, const ModelConfig& model) const;
 
   // Restores the model of a step at which all parameters were recorded. Throws as load_weights; the model is then
   // unchanged.
@@ -51,6 +58,7 @@ class RecordedParameters {
   struct Step {
     RecordedTensors tensors;  // empty: in the file
     std::filesystem::path file;
+    std::shared_ptr<const std::vector<TensorRow>> rows = {};  // of another program's checkpoint, whose folder is `file`
   };
   void thin();
   const Step& at(std::int64_t step) const;

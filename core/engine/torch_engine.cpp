@@ -214,7 +214,7 @@ RunOpened TorchEngine::go_on_with(const std::string& path, const ProgressCallbac
 
 TorchEngine::Run TorchEngine::read_model(const std::string& named) const {
   const std::string path = model_folder(named).string();
-  if (is_checkpoint(path)) return read_checkpoint(path);
+  if (is_checkpoint(path)) return read_checkpoint(path, named);
   check_is_run(path);
   Run run;
   run.folder = RunFolder{path};
@@ -253,12 +253,13 @@ void TorchEngine::read_corpus_of(Run& run, const ProgressCallback& progress) con
 }
 
 // Has neither corpus nor step, because the training data is unknown.
-TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path) const {
+TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path, const std::string& named) const {
   const std::filesystem::path folder = std::filesystem::absolute(path).lexically_normal();
   CheckpointPlan plan = plan_checkpoint(folder);
   Run run;
-  run.folder = RunFolder{folder};
-  run.name = folder.filename().string();
+  const std::vector<TrainingStep> steps = training_steps(named);
+  run.folder = RunFolder{steps.empty() ? folder : std::filesystem::absolute(named).lexically_normal()};
+  run.name = run.folder->path.filename().string();
   run.config = plan.config;
   run.config.tokenizer.path = run.config.model.from = folder.string();
   run.config.corpus.normalize = false;  // its tokenizer was trained on other text
@@ -269,13 +270,29 @@ TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path) const {
     set_threads(run.config.training);
     run.watched = uninitialized_model(run.config, *run.tokenizer);
     load_checkpoint(tensors, plan.tensors, *run.watched->model);
+    add_if_any(run.warnings, unused_output(tensors, plan.tensors, run.config.model));
   } catch (const CheckpointError& error) {
     throw CheckpointError(fmt::format("{}: {}", folder.string(), error.what()));
   } catch (const TokenizerError& error) {
     throw TokenizerError(fmt::format("{}: {}", folder.string(), error.what()));
   }
   run.record.emplace().name = run.name;
+  if (!steps.empty()) find_training(run, steps, std::move(plan.tensors));
   return run;
+}
+
+// The other steps of another program's training, and its curves.
+void TorchEngine::find_training(Run& run, const std::vector<TrainingStep>& steps, std::vector<TensorRow> rows) {
+  const auto shared = std::make_shared<const std::vector<TensorRow>>(std::move(rows));
+  run.watched->step = training_step_of(run.folder->path, steps.back().step);
+  for (const TrainingStep& step : steps)
+    if (step.step != run.step())
+      for (RecordedParameters* steps_of : {&run.recorded, &run.embeddings})
+        steps_of->find_elsewhere(step.step, step.folder, shared);
+  TrainingCurves curves = training_curves(run.folder->path, steps);
+  run.metrics = MetricLog(curves.points);
+  std::ranges::move(curves.warnings, std::back_inserter(run.warnings));
+  run.trained_elsewhere = true;
 }
 
 // Damaged lines must not prevent opening a run either.
@@ -816,7 +833,7 @@ std::shared_ptr<const EmbeddingResult> TorchEngine::embeddings(const EmbeddingsW
   const auto watched = watch();
   const EmbeddingSource source{watched->step, run_.embeddings.steps(),
                                [this](std::int64_t step, EmbeddingMatrix matrix) {
-                                 return run_.embeddings.matrix(step, embedding_parameter(matrix, run_.config.model));
+                                 return run_.embeddings.matrix(step, embedding_parameter(matrix, run_.config.model), run_.config.model);
                                }};
   return embedding_analyzer().inspect(*watched->model, *run_.tokenizer, wanted, source);
 }

@@ -16,6 +16,7 @@
 #include "engine/metric_log.h"
 #include "engine/recorded_parameters.h"
 #include "engine/watched_model.h"
+#include "files/checkpoints/trainings.h"
 #include "files/storage/autosaves.h"
 #include "files/storage/locked_run.h"
 #include "files/storage/run_folder.h"
@@ -55,6 +56,7 @@ class TorchEngine final : public Engine {
   void adjust(const Config& config) override;
   Status status() const override;
   std::int64_t steps_wanted() const override { return run_.config.training.steps; }
+  bool was_trained_elsewhere() const override { return run_.trained_elsewhere; }
   bool has_ended() const override { return run_.stops_early || (ranks_ && ranks_->agreed() != Ranks::Ending::none); }
   void use_step(RunOpened& opened, std::int64_t step) override;
   std::optional<std::int64_t> best_step() const override { return run_.recorded.best(); }
@@ -152,6 +154,7 @@ class TorchEngine final : public Engine {
     double best_loss = std::numeric_limits<double>::infinity();  // the lowest validation loss so far
     std::int64_t validations_since_best = 0;
     bool stops_early = false;                // the last step used up training.patience
+    bool trained_elsewhere = false;          // `recorded` has the steps of another program's training
     bool optimizer_is_later = false;         // the one in `folder` belongs to a later step than these weights
     std::shared_ptr<WatchedModel> recalled;  // one of those steps; null: none requested
 
@@ -193,7 +196,8 @@ class TorchEngine final : public Engine {
   void load_pinned(Run& run) const;
   void read_corpus_of(Run& run, const ProgressCallback& progress) const;
   Run read_model(const std::string& named) const;      // everything of a run except its corpus
-  Run read_checkpoint(const std::string& path) const;  // another program's checkpoint
+  Run read_checkpoint(const std::string& path, const std::string& named) const;  // another program's checkpoint
+  static void find_training(Run& run, const std::vector<TrainingStep>& steps, std::vector<TensorRow> rows);
   bool is_autosave(const std::filesystem::path& folder) const { return autosaves_ && autosaves_->contains(folder); }
   RunOpened replace(Run run);
   // The current run's corpus. Throws CorpusError if its file is missing.

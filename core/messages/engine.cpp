@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace attnscope {
@@ -34,13 +35,20 @@ void record_pinned(Engine& engine, const SnapshotCallback& recorded, const Yield
   }
   if (!unseen.empty()) engine.record_weights();
   for (const std::string& text : unseen) {
-    std::shared_ptr<const Snapshot> whole;
-    engine.probe(
-        {.request = 0, .text = text},
-        [&](std::shared_ptr<const Snapshot> inspection) { whole = std::move(inspection); }, yield);
-    Frame frame = frame_of(*whole);
-    engine.history().add(frame);
-    if (recorded) recorded(std::move(frame));
+    std::vector<std::optional<std::int64_t>> steps;
+    if (engine.was_trained_elsewhere() && engine.history().find(text)->frames.empty())
+      for (const std::int64_t earlier : engine.status().recorded_weights)
+        if (earlier < step) steps.emplace_back(earlier);
+    steps.emplace_back();  // the present one
+    for (const auto& at : steps) {
+      std::shared_ptr<const Snapshot> whole;
+      engine.probe(
+          {.request = 0, .text = text, .step = at},
+          [&](std::shared_ptr<const Snapshot> inspection) { whole = std::move(inspection); }, yield);
+      Frame frame = frame_of(*whole);
+      engine.history().add(frame);
+      if (recorded) recorded(std::move(frame));
+    }
   }
 }
 

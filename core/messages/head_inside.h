@@ -17,10 +17,15 @@ struct HeadInside {
   Matrix relative_v;
   bool scaled = true;   // scores divided by √d
   bool causal = false;  // keys after the query are masked
+  int window = 0;       // keys at this distance and beyond are masked; 0: none
+  float score_width = 0;  // the scores are divided by its root; 0: d
+  float score_cap = 0;    // c: the scores become c · tanh(score / c); 0: none
   Matrix heads_output;  // Q×D: all heads concatenated, the input of W_O
   Matrix w_o;           // D×D, PyTorch's out_proj.weight: output = heads_output · w_oᵀ + b_o
   Matrix b_o;           // 1×D
   Matrix output;        // Q×D: the output of the sublayer
+
+  float scale_width() const { return score_width > 0 ? score_width : static_cast<float>(q.cols); }
 };
 
 }  // namespace attnscope

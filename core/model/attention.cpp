@@ -23,6 +23,9 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, bool r
       key_heads_(config.key_heads()),
       d_(config.head_width()),
       scaled_(config.scaled_attention),
+      score_width_(config.scale_width()),
+      cap_(config.score_cap),
+      window_(config.window),
       dropout_(config.dropout),
       in_proj_weight_(
           register_parameter("in_proj_weight", torch::empty({(num_heads_ + 2 * key_heads_) * d_, config.d_model}))),
@@ -41,6 +44,10 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, bool r
     torch::nn::init::xavier_uniform_(out_proj_->weight);
     if (config.biases) torch::nn::init::zeros_(out_proj_->bias);
   }
+  if (config.query_key_norm) {
+    q_norm_ = register_module("q_norm", Norm(config, d_, config.norm_epsilon));
+    k_norm_ = register_module("k_norm", Norm(config, d_, config.norm_epsilon));
+  }
   if (!relative_vectors) return;
   const std::int64_t num_distances = 2 * config.max_distance + 1;
   for (auto [name, vectors] : {std::pair("relative_k", &relative_k_), std::pair("relative_v", &relative_v_)}) {
@@ -53,6 +60,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_self(const torch::Tensor& x, const 
                                                   const RelativePositions& positions, torch::Tensor* cache,
                                                   LayerInspection& inspection, AttentionPart part) {
   torch::Tensor projected = kernels::linear(x, in_proj_weight_, in_proj_bias_);  // B×Q×(Hd + 2Gd)
+  if (q_norm_) projected = normalized(projected);
   if (positions.rotations.defined()) {  // cached keys have been rotated already
     const torch::Tensor own = positions.rotations.slice(0, positions.rotations.size(0) - x.size(1));
     const std::int64_t turning = num_heads_ + key_heads_;  // all but the values
@@ -67,14 +75,24 @@ torch::Tensor MultiHeadAttentionImpl::attend_self(const torch::Tensor& x, const 
 torch::Tensor MultiHeadAttentionImpl::attend_memory(const torch::Tensor& x, const torch::Tensor& memory,
                                                     const AttentionMask& mask, torch::Tensor* cache,
                                                     LayerInspection& inspection) {
-  const torch::Tensor queries = kernels::linear(x, in_proj_weight_, in_proj_bias_, {0, num_heads_ * d_});
+  torch::Tensor queries = kernels::linear(x, in_proj_weight_, in_proj_bias_, {0, num_heads_ * d_});
+  if (q_norm_) queries = q_norm_(queries.unflatten(2, {num_heads_, d_})).flatten(2);
   if (!cache) return attend(queries, project(memory), mask, {}, inspection, AttentionPart::cross);
   if (!cache->defined()) *cache = project(memory);
   return attend(queries, *cache, mask, {}, inspection, AttentionPart::cross);
 }
 
 torch::Tensor MultiHeadAttentionImpl::project(const torch::Tensor& memory) {
-  return kernels::linear(memory, in_proj_weight_, in_proj_bias_, {num_heads_ * d_});
+  const torch::Tensor both = kernels::linear(memory, in_proj_weight_, in_proj_bias_, {num_heads_ * d_});
+  if (!k_norm_) return both;
+  const auto halves = both.unflatten(2, {2 * key_heads_, d_}).chunk(2, 2);
+  return torch::cat({k_norm_(halves[0]), halves[1]}, 2).flatten(2);
+}
+
+torch::Tensor MultiHeadAttentionImpl::normalized(const torch::Tensor& projected) {
+  const auto parts =
+      projected.unflatten(2, {-1, d_}).split_with_sizes({num_heads_, key_heads_, key_heads_}, 2);  // B×Q×…×d
+  return torch::cat({q_norm_(parts[0]), k_norm_(parts[1]), parts[2]}, 2).flatten(2);
 }
 
 // Query head h uses key head h div (H / G).
@@ -93,10 +111,12 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const
   input.queries = together ? queries : queries.slice(2, 0, width);
   if (!together) input.memory = for_all_heads(memory.defined() ? memory : queries.slice(2, width));
   input.num_heads = num_heads_;
-  input.scale = scaled ? 1 / std::sqrt(static_cast<double>(d_)) : 1;
+  input.scale = scaled ? 1 / std::sqrt(score_width_) : 1;
+  input.cap = cap_;
   input.dropout = is_training() ? dropout_ : 0;
   input.padding = mask.padding;
   input.look_ahead = mask.look_ahead;
+  input.outside = mask.outside;
   input.query_packing = mask.query_packing;
   input.key_packing = mask.key_packing;
   input.bias = positions.bias;
@@ -124,7 +144,10 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const
         output,
         out_proj_->weight,
         out_proj_->bias.defined() ? out_proj_->bias : torch::zeros({output.size(2)}, output.options()),
-        scaled};
+        scaled,
+        score_width_,
+        cap_,
+        part == AttentionPart::cross ? 0 : window_};
   });
   return output;
 }

@@ -5,6 +5,7 @@
 #include "model/kernels/libtorch.h"
 #include "model/kernels/packing.h"
 #include "model/model.h"
+#include "model/norm.h"
 #include "model/positions.h"
 
 namespace attnscope {
@@ -13,6 +14,7 @@ namespace attnscope {
 struct AttentionMask {
   torch::Tensor padding;                                  // bool B×K, true at padding
   torch::Tensor look_ahead;                               // bool Q×K, true at keys after the query (§3.2.3)
+  torch::Tensor outside;                                  // bool Q×K, true at keys outside the window
   kernels::Packing query_packing = {}, key_packing = {};  // instead of padding, if sequences are packed
 };
 
@@ -41,6 +43,8 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
  private:
   // B×K×D → B×K×2Gd, keys and values concatenated
   torch::Tensor project(const torch::Tensor& memory);
+  // Normalizes the queries and keys of every head: B×Q×(Hd + 2Gd).
+  torch::Tensor normalized(const torch::Tensor& projected);
   // …×2Gd → …×2Hd: repeats every key and value head for each query head that it serves.
   torch::Tensor for_all_heads(const torch::Tensor& memory) const;
   // queries: B×Q×(Hd + 2Gd), or B×Q×Hd with a memory B×K×2Gd; see model/kernels/attention.h.
@@ -48,11 +52,15 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
                        const RelativePositions& positions, LayerInspection& inspection, AttentionPart part);
 
   std::int64_t num_heads_, key_heads_, d_;  // H, G, d
-  bool scaled_;                             // scores are divided by √d_k
+  bool scaled_;                             // scores are divided by √score_width
+  double score_width_;                      // d_k, or another number
+  double cap_;                              // of the scores; 0: none
+  std::int64_t window_;                     // 0: none
   double dropout_;
   torch::Tensor in_proj_weight_;           // (Hd + 2Gd)×D: W_Q, W_K, W_V stacked
   torch::Tensor in_proj_bias_;             // Hd + 2Gd; undefined without model.biases
   torch::nn::Linear out_proj_;             // W_O
+  Norm q_norm_{nullptr}, k_norm_{nullptr};  // of every head; none without model.query_key_norm
   torch::Tensor relative_k_, relative_v_;  // Shaw's a^K, a^V, (2k+1)×d each, shared by all heads; else undefined
 };
 TORCH_MODULE(MultiHeadAttention);

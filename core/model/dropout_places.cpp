@@ -134,10 +134,11 @@ torch::Tensor dropout_of_row(const PlacedDropout& dropout, const ModelConfig& co
   const auto scoped = scope(dropout.drawn);
   if (place.columns == Columns::source || place.columns == Columns::target) {
     const std::int64_t keys = place.columns == Columns::source ? pass.source_length : pass.target_length;
-    return kernels::weights_mask({pass.rows, config.num_heads, length, keys}, p).select(0, 0).flatten(0, 1);
+    const std::int64_t heads = config.of_layer(place.of_target, 0).num_heads;
+    return kernels::weights_mask({pass.rows, heads, length, keys}, p).select(0, 0).flatten(0, 1);
   }
   const bool hidden = place.columns == Columns::hidden_units;
-  return mask_of_states(pass.rows, length, hidden ? config.d_ff : config.d_model, dropout.time_first, p);
+  return mask_of_states(pass.rows, length, hidden ? config.of_layer(place.of_target, 0).d_ff : config.d_model, dropout.time_first, p);
 }
 
 }  // namespace attnscope

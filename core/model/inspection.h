@@ -25,6 +25,8 @@ struct HeadTensors {
   torch::Tensor heads_output, output;  // B×Q×D
   torch::Tensor w_o, b_o;
   bool scaled = true;
+  double score_width = 0, score_cap = 0;
+  std::int64_t window = 0;
 };
 
 // See SublayerEffect; B×L, and B×L×d_ff.

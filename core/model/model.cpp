@@ -96,6 +96,11 @@ torch::Tensor SequenceModel::output_input(const torch::Tensor& features) const {
   return config_.scaled_output ? features / std::sqrt(static_cast<double>(config_.d_model)) : features;
 }
 
+torch::Tensor SequenceModel::capped(const torch::Tensor& logits) const {
+  const double cap = config_.logit_cap;
+  return cap > 0 ? torch::tanh(logits / cap) * cap : logits;
+}
+
 torch::Tensor SequenceModel::embed(const torch::nn::Embedding& embedding, const torch::Tensor& ids,
                                    const torch::Tensor& positions) {
   const double dropped = config_.embedding_norm || config_.token_types > 0 ? 0 : dropout();  // it follows the norm
@@ -103,6 +108,10 @@ torch::Tensor SequenceModel::embed(const torch::nn::Embedding& embedding, const 
 }
 
 torch::Tensor SequenceModel::logits(const torch::Tensor& features) {
+  return capped(uncapped_logits(features));
+}
+
+torch::Tensor SequenceModel::uncapped_logits(const torch::Tensor& features) {
   const torch::Tensor scores = kernels::linear(output_input(features), output_weight_, output_bias_);
   return first_output() == 0 ? scores : torch::constant_pad_nd(scores, {first_output(), 0}, no_label);
 }
@@ -118,8 +127,8 @@ torch::Tensor SequenceModel::loss(const torch::Tensor& features, const torch::Te
   const torch::Tensor inputs = output_input(features.flatten(0, 1));
   const std::int64_t padding = config_.padding_id - first_output();
   if (inputs.size(0) != targets.size(0)) targets = targets.masked_select(targets.ne(padding));  // packed
-  if (output_bias_.defined()) {
-    const torch::Tensor scores = kernels::linear(inputs, output_weight_, output_bias_);
+  if (output_bias_.defined() || config_.logit_cap > 0) {
+    const torch::Tensor scores = capped(kernels::linear(inputs, output_weight_, output_bias_));
     return kernels::smoothed_cross_entropy(scores, targets, label_smoothing, padding);
   }
   return kernels::projected_cross_entropy(inputs, output_weight_, targets, label_smoothing, padding);

@@ -35,6 +35,10 @@ torch::Tensor position_angles(std::int64_t length, std::int64_t dimensions) {
   return torch::arange(length, torch::kFloat64).unsqueeze(1) * frequencies;
 }
 
+torch::Tensor in_halves(const torch::Tensor& angles) {
+  return torch::cat({angles.sin(), angles.cos()}, 1).to(torch::kFloat32);
+}
+
 }  // namespace
 
 torch::Tensor sinusoidal_positions(std::int64_t length, std::int64_t d_model) {
@@ -43,8 +47,15 @@ torch::Tensor sinusoidal_positions(std::int64_t length, std::int64_t d_model) {
 }
 
 torch::Tensor sinusoidal_halves(std::int64_t length, std::int64_t d_model) {
-  const torch::Tensor angles = position_angles(length, d_model);
-  return torch::cat({angles.sin(), angles.cos()}, 1).to(torch::kFloat32);
+  return in_halves(position_angles(length, d_model));
+}
+
+torch::Tensor fairseq_sinusoids(std::int64_t length, std::int64_t d_model) {
+  constexpr std::int64_t first = 2;
+  const auto half = d_model / 2;
+  const torch::Tensor frequencies = torch::exp(torch::arange(half, torch::kFloat64) *
+                                               (-std::log(10000.0) / static_cast<double>(std::max<std::int64_t>(1, half - 1))));
+  return in_halves(torch::arange(first, first + length, torch::kFloat64).unsqueeze(1) * frequencies);
 }
 
 torch::Tensor alibi_slopes(std::int64_t num_heads) {
@@ -72,7 +83,9 @@ torch::Tensor t5_buckets(const torch::Tensor& relative, bool bidirectional) {
 torch::Tensor rope_rotations(std::int64_t length, const RotaryAngles& angles) {
   const torch::Tensor turned =
       torch::arange(length, torch::kFloat64).unsqueeze(1) * torch::tensor(angles.frequencies, torch::kFloat64);
-  return (torch::stack({turned.cos(), turned.sin()}, 2).flatten(1) * angles.magnitude).to(torch::kFloat32);
+  const torch::Tensor is_rotated = torch::tensor(angles.frequencies, torch::kFloat64).ne(0);
+  const torch::Tensor magnitudes = torch::where(is_rotated, angles.magnitude, 1.0).repeat_interleave(2);
+  return (torch::stack({turned.cos(), turned.sin()}, 2).flatten(1) * magnitudes).to(torch::kFloat32);
 }
 
 // ---- one function per scheme. Computed tensors are buffers: they follow the model between devices but are not
@@ -100,6 +113,10 @@ AddedPositions sinusoidal(torch::nn::Module& owner, const std::string& name, con
 
 AddedPositions by_halves(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
   return computed(owner, name, sinusoidal_halves(config.max_length, config.embedding_width()));
+}
+
+AddedPositions as_in_fairseq(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
+  return computed(owner, name, fairseq_sinusoids(config.max_length, config.embedding_width()));
 }
 
 // Learned vectors are Xavier-initialized and added unscaled; or they have the scale of embeddings with variance 1 and
@@ -144,8 +161,11 @@ Tell t5(torch::nn::Module& owner, const ModelConfig& config, bool causal) {
 Tell rope(torch::nn::Module& owner, const ModelConfig& config, bool) {
   const torch::Tensor rotations =
       owner.register_buffer("rotations", rope_rotations(config.max_length, rotary_angles(config)));
-  return [rotations](const torch::Tensor&, const torch::Tensor& keys) {
+  return [rotations, config](const torch::Tensor&, const torch::Tensor& keys) {
     check_room(rotations, keys.size(0));
+    if (config.rope_scaling.starts_with("dynamic"))
+      return RelativePositions{
+          .rotations = rope_rotations(keys.size(0), rotary_angles(config, keys.size(0))).to(keys.device())};
     return RelativePositions{.rotations = rotations.slice(0, 0, keys.size(0))};
   };
 }
@@ -169,6 +189,7 @@ struct SchemeFunctions {
 constexpr std::array schemes = {
     SchemeFunctions{"none", nullptr, nullptr},    SchemeFunctions{"sinusoidal", sinusoidal, nullptr},
     SchemeFunctions{"learned", learned, nullptr}, SchemeFunctions{"shaw", nullptr, shaw},
+    SchemeFunctions{"sinusoidal-fairseq", as_in_fairseq, nullptr},
     SchemeFunctions{"t5", nullptr, t5},           SchemeFunctions{"rope", nullptr, rope},
     SchemeFunctions{"alibi", nullptr, alibi},     SchemeFunctions{"sinusoidal-halves", by_halves, nullptr},
 };

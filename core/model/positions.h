@@ -24,6 +24,9 @@ torch::Tensor t5_buckets(const torch::Tensor& relative, bool bidirectional);
 // The same values with all sines first and then all cosines, as in Marian and tensor2tensor.
 torch::Tensor sinusoidal_halves(std::int64_t length, std::int64_t d_model);
 
+// The same from position 2 on, with the frequencies 10000^(−i/(D/2 − 1)), as in fairseq and M2M-100.
+torch::Tensor fairseq_sinusoids(std::int64_t length, std::int64_t d_model);
+
 // length × d: cos in even, sin in odd dimensions of the angles position · frequency by which RoPE (2104.09864 §3.2.2)
 // rotates a head's pairs of neighboring dimensions (2i, 2i+1).
 torch::Tensor rope_rotations(std::int64_t length, const RotaryAngles& angles);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <tuple>
 
 #include "model/initial_values.h"
 #include "model/kernels/backend.h"
@@ -33,6 +34,16 @@ torch::Tensor padding_of(const torch::Tensor& ids, std::int64_t padding_id) {
   return padding;
 }
 
+// With the stack's number of heads, and without windows.
+ModelConfig of_stack(ModelConfig config, bool decoder) {
+  config.window = 0;
+  return config.of_layer(decoder, 0);
+}
+
+Norm embedding_norm(const ModelConfig& config) {
+  return Norm(config, config.embedding_width(), config.norm_epsilon);
+}
+
 torch::Tensor* layer_cache(std::vector<torch::Tensor>* caches, std::size_t layer) {
   return caches ? &(*caches)[layer] : nullptr;
 }
@@ -49,6 +60,7 @@ torch::Tensor look_ahead_mask(std::int64_t num_queries, std::int64_t num_keys, t
 LayerImpl::LayerImpl(const ModelConfig& config, bool cross_attention)
     : num_heads_(config.num_heads),
       pre_norm_(config.norm == "pre"),
+      parallel_(config.parallel_sublayers),
       form_(feed_forward_form(config.activation)),
       dropout_(config.dropout),
       self_attn_(register_module("self_attn", MultiHeadAttention(config, has_relative_vectors(config)))) {
@@ -63,26 +75,34 @@ LayerImpl::LayerImpl(const ModelConfig& config, bool cross_attention)
   norm1_ = register_module("norm1", Norm(config));
   if (cross_attention || linear1_) norm2_ = register_module("norm2", Norm(config));
   if (cross_attention && linear1_) norm3_ = register_module("norm3", Norm(config));
+  if (!config.output_norms) return;
+  for (const auto& [sublayer, name, exists] :
+       {std::tuple(Sublayer::self_attention, "self_attn_output_norm", true),
+        std::tuple(Sublayer::cross_attention, "multihead_attn_output_norm", cross_attention),
+        std::tuple(Sublayer::feed_forward, "feed_forward_output_norm", config.has_feed_forward())})
+    if (exists) output_norms_[static_cast<std::size_t>(sublayer)] = register_module(name, Norm(config));
 }
 
 torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, torch::Tensor* self_cache,
                                  torch::Tensor* cross_cache, LayerInspection& inspection) {
   if (inspection.is_off()) return pass_on(x, context, inspection);
+  const torch::Tensor from = x;
   torch::Tensor input = before(x, norm1_);
   torch::Tensor added =
       self_attn_->attend_self(input, context.self_mask, context.positions, self_cache, inspection, context.part);
   x = after(x, input, added, norm1_, Sublayer::self_attention, inspection);
-  if (!multihead_attn_) return inspection.stream(feed_forward(x, norm2_, inspection));
+  if (!multihead_attn_) return inspection.stream(feed_forward(x, parallel_ ? from : x, norm2_, inspection));
   input = before(x, norm2_);
   added = multihead_attn_->attend_memory(input, context.memory, context.memory_mask, cross_cache, inspection);
   x = after(x, input, added, norm2_, Sublayer::cross_attention, inspection);
-  return inspection.stream(feed_forward(x, norm3_, inspection));
+  return inspection.stream(feed_forward(x, parallel_ ? from : x, norm3_, inspection));
 }
 
 // f(xW1 + b1)W2 + b2 (§3.3), with dropout where torch::nn has it.
-torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, Norm& norm, LayerInspection& inspection) {
+torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, const torch::Tensor& from, Norm& norm,
+                                      LayerInspection& inspection) {
   if (!linear1_) return x;
-  const torch::Tensor input = before(x, norm);
+  const torch::Tensor input = before(from, norm);
   const bool fused = form_.fused != Activation::none;
   torch::Tensor active =
       kernels::linear(input, linear1_->weight, linear1_->bias, {}, form_.fused, fused ? dropout() : 0);
@@ -94,9 +114,10 @@ torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, Norm& norm, LayerI
   return after(x, input, added, norm, Sublayer::feed_forward, inspection, active);
 }
 
-torch::Tensor LayerImpl::after(const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added,
-                               Norm& norm, Sublayer sublayer, LayerInspection& inspection,
+torch::Tensor LayerImpl::after(const torch::Tensor& x, const torch::Tensor& input, torch::Tensor added, Norm& norm,
+                                Sublayer sublayer, LayerInspection& inspection,
                                const torch::Tensor& active) {
+  if (Norm& own = output_norms_[static_cast<std::size_t>(sublayer)]) added = own(added);
   const torch::Tensor carried = inspection.has_no_residuals() ? torch::zeros_like(x) : x;
   const torch::Tensor out =
       pre_norm_ ? kernels::add_dropped(carried, added, dropout()) : norm->of_sum(carried, added, dropout());
@@ -121,13 +142,21 @@ void LayerImpl::set_dropout(double dropout) {
 
 StackImpl::StackImpl(const ModelConfig& config, std::int64_t num_layers, bool causal, bool cross_attention)
     : causal_(causal),
+      config_(config),
       max_length_(config.max_length),
       form_(position_scheme(config.positions).form),
-      position_scheme_(register_module("position_scheme", StackPositions(config, causal))) {
+      position_scheme_(register_module("position_scheme", StackPositions(of_stack(config, causal), causal))) {
+  if (config.window > 0 && config.local_rope_theta > 0 && form_ == PositionForm::rotation) {
+    ModelConfig own = config;
+    own.window_layers = "l";
+    local_position_scheme_ =
+        register_module("local_position_scheme", StackPositions(own.of_layer(causal, 0), causal));
+  }
   auto layers = register_module("layers", torch::nn::ModuleList());
   const std::int64_t groups = config.layer_groups > 0 && !causal ? config.layer_groups : num_layers;
   std::vector<Layer> own;
-  for (std::int64_t i = 0; i < groups; ++i) layers->push_back(own.emplace_back(config, cross_attention));
+  for (std::int64_t i = 0; i < groups; ++i)
+    layers->push_back(own.emplace_back(config.of_layer(causal, i), cross_attention));
   for (std::int64_t i = 0; i < num_layers; ++i)
     layers_.push_back(own[static_cast<std::size_t>(i * groups / num_layers)]);
   if (config.final_norm) norm_ = register_module("norm", Norm(config));
@@ -155,8 +184,9 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   if (uses_positions(reading)) context.positions = position_scheme_->relative(num_queries, num_keys, x.device());
   torch::Tensor& rotations = context.positions.rotations;
   if (packing && rotations.defined()) rotations = packing.by_position(rotations);
+  const LayerContext local_context = config_.window > 0 ? local(context, num_queries, x.device()) : LayerContext();
   if (recompute_ && is_training() && !cache && !inspection && x.requires_grad())
-    return finished(run_recomputed(x, context));
+    return finished(run_recomputed(x, context, local_context));
   const auto patched_state = [&](std::size_t after) {
     return patched(inspection, {ValueKind::state, context.part, static_cast<int>(after)}, x);
   };
@@ -164,7 +194,8 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   keep_state(reading, x);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     LayerInspection layer_inspection(inspection, causal_, i, num_keys - num_queries);
-    x = layers_[i]->forward(x, context, layer_cache(cache ? &cache->self : nullptr, i),
+    const LayerContext& own = config_.is_local(static_cast<std::int64_t>(i)) ? local_context : context;
+    x = layers_[i]->forward(x, own, layer_cache(cache ? &cache->self : nullptr, i),
                             layer_cache(cache ? &cache->cross : nullptr, i), layer_inspection);
     x = patched_state(i + 1);
     layer_inspection.keep_hidden(x);
@@ -174,10 +205,23 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   return finished(x);
 }
 
-torch::Tensor StackImpl::run_recomputed(torch::Tensor x, const LayerContext& context) {
-  LayerContext given = context;  // without the tensors that need their own gradients
-  given.memory = given.positions.bias = torch::Tensor();
+// Hides the keys at a distance of window tokens and more.
+LayerContext StackImpl::local(LayerContext context, std::int64_t num_queries, torch::Device device) const {
+  if (context.num_keys > config_.window) {
+    const torch::Tensor keys = torch::arange(context.num_keys, torch::dtype(torch::kInt64).device(device));
+    const torch::Tensor queries = keys.slice(0, context.num_keys - num_queries).unsqueeze(1);
+    context.self_mask.outside = (queries - keys).abs().ge(config_.window);
+  }
+  if (local_position_scheme_ && context.positions.rotations.defined())
+    context.positions = local_position_scheme_->relative(num_queries, context.num_keys, device);
+  return context;
+}
+
+torch::Tensor StackImpl::run_recomputed(torch::Tensor x, const LayerContext& global, const LayerContext& local) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const LayerContext& context = config_.is_local(static_cast<std::int64_t>(i)) ? local : global;
+    LayerContext given = context;  // without the tensors that need their own gradients
+    given.memory = given.positions.bias = torch::Tensor();
     x = recomputed({x, context.memory, context.positions.bias}, [this, i, given](const LayerInput& input) {
       LayerContext own = given;
       own.memory = input.memory;
@@ -262,14 +306,16 @@ Transformer::Transformer(const ModelConfig& config, std::int64_t vocab_size) : S
       token_types_ = register_parameter("token_types", torch::empty({config.token_types, config.embedding_width()}));
       begin_small(token_types_);
     }
-    if (config.embedding_norm)
-      embedding_norm_ = register_module("embedding_norm", Norm(config, config.embedding_width(), config.norm_epsilon));
+    if (config.embedding_norm) embedding_norm_ = register_module("embedding_norm", embedding_norm(config));
     if (config.embedding_width() != config.d_model)
       widening_ = register_module("widening", xavier_linear(config.embedding_width(), config.d_model, true));
     encoder_ = register_module("encoder", Stack(config, config.num_encoder_layers, false, false));
   }
   if (config.has_decoder()) {
     target_positions_ = make_added_positions(*this, "target_positions", config);
+    if (config.embedding_norm)
+      target_embedding_norm_ = register_module(config.has_encoder() ? "target_embedding_norm" : "embedding_norm",
+                                               embedding_norm(config));
     decoder_ = register_module("decoder", Stack(config, config.num_decoder_layers, true, config.has_encoder()));
   } else if (config.is_masked_lm()) {
     head_ = register_module("head", MaskedHead(config));
@@ -288,19 +334,19 @@ torch::Tensor Transformer::embed_from(const torch::nn::Embedding& embedding, con
 }
 
 // Sentence B of a pair begins after the first end token: [CLS] a [SEP] b [SEP] has types 0…0 1…1.
-torch::Tensor Transformer::completed(torch::Tensor embedded, const torch::Tensor& ids) {
+torch::Tensor Transformer::completed(torch::Tensor embedded, const torch::Tensor& ids, Norm& norm) {
   if (token_types_.defined()) {
     const torch::Tensor ends = ids.eq(config_.end_id).to(torch::kInt64);
     embedded = embedded + torch::embedding(token_types_, (ends.cumsum(1) - ends).clamp_max(token_types_.size(0) - 1));
   }
-  if (embedding_norm_) embedded = embedding_norm_(embedded);
-  if (embedding_norm_ || token_types_.defined()) embedded = kernels::dropout(embedded, dropout());
+  if (norm) embedded = norm(embedded);
+  if (norm || token_types_.defined()) embedded = kernels::dropout(embedded, dropout());
   return widening_ ? kernels::linear(embedded, widening_->weight, widening_->bias) : embedded;
 }
 
 bool Transformer::packs(const Inspection* inspection) const {
   const bool learns = is_training() && torch::GradMode::is_enabled();
-  return packs_ && learns && encoder_ && decoder_ && !inspection && kernels::is_fused(output_weight_);
+  return packs_ && learns && config_.window == 0 && config_.score_cap == 0 && encoder_ && decoder_ && !inspection && kernels::is_fused(output_weight_);
 }
 
 Memory Transformer::encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection) {
@@ -308,7 +354,8 @@ Memory Transformer::encode(const torch::Tensor& source, const torch::Tensor& pad
   const kernels::Packing packing =
       packs(inspection) && padding.defined() ? kernels::packing_of(padding) : kernels::Packing();
   const torch::Tensor embedded =
-      completed(embed_from(source_embedding_, source_positions_, ids, 0, uses_positions(inspection), packing), ids);
+      completed(embed_from(source_embedding_, source_positions_, ids, 0, uses_positions(inspection), packing), ids,
+                embedding_norm_);
   return {encoder_(embedded, Memory(), padding, nullptr, inspection, packing), padding, {}, packing};
 }
 
@@ -324,8 +371,9 @@ torch::Tensor Transformer::decode(const torch::Tensor& target_in, const Memory& 
   const bool with_positions = encoder_ || uses_positions(inspection);
   const kernels::Packing packing =
       packs(inspection) && !cache ? kernels::packing_of(padding_of(ids, config_.padding_id)) : kernels::Packing();
-  return decoder_(embed_from(target_embedding_, target_positions_, ids, first, with_positions, packing), memory,
-                  torch::Tensor(), cache, inspection, packing);
+  torch::Tensor embedded = embed_from(target_embedding_, target_positions_, ids, first, with_positions, packing);
+  if (target_embedding_norm_) embedded = kernels::dropout(target_embedding_norm_(embedded), dropout());
+  return decoder_(embedded, memory, torch::Tensor(), cache, inspection, packing);
 }
 
 torch::Tensor Transformer::replaced(const Memory& memory) {

@@ -3,6 +3,7 @@
 // shapes of torch::nn::Transformer; the layers of a language model have those of torch::nn::TransformerEncoderLayer.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "config/position_schemes.h"
@@ -42,18 +43,19 @@ class LayerImpl : public torch::nn::Module {
   const torch::Tensor& relative_k() const { return self_attn_->relative_k(); }
 
  private:
-  torch::Tensor feed_forward(const torch::Tensor& x, Norm& norm, LayerInspection& inspection);
+  // Adds the sublayer's output for `norm`(from) to x.
+  torch::Tensor feed_forward(const torch::Tensor& x, const torch::Tensor& from, Norm& norm, LayerInspection& inspection);
   // Replaces a layer that is switched off.
   torch::Tensor pass_on(const torch::Tensor& x, const LayerContext& context, LayerInspection& inspection) const;
 
   // Post-norm: norm(x + dropout(sublayer(x))); pre-norm: x + dropout(sublayer(norm(x))).
   torch::Tensor before(const torch::Tensor& x, Norm& norm) { return pre_norm_ ? norm(x) : x; }
   // `added` is the sublayer's output for `input`.
-  torch::Tensor after(const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added, Norm& norm,
+  torch::Tensor after(const torch::Tensor& x, const torch::Tensor& input, torch::Tensor added, Norm& norm,
                       Sublayer sublayer, LayerInspection& inspection, const torch::Tensor& active = {});
 
   std::int64_t num_heads_;
-  bool pre_norm_;
+  bool pre_norm_, parallel_;
   const FeedForwardForm& form_;
   double dropout() const { return is_training() ? dropout_ : 0; }
   double dropout_;
@@ -61,6 +63,7 @@ class LayerImpl : public torch::nn::Module {
   // W₁, W₂, and V if the activation is gated (2002.05202).
   torch::nn::Linear linear1_{nullptr}, linear2_{nullptr}, linear_v_{nullptr};
   Norm norm1_{nullptr}, norm2_{nullptr}, norm3_{nullptr};  // in the order of the sublayers
+  std::array<Norm, 3> output_norms_ = {nullptr, nullptr, nullptr};  // by Sublayer; none without model.output_norms
 };
 TORCH_MODULE(Layer);
 
@@ -84,16 +87,20 @@ class StackImpl : public torch::nn::Module {
   RelativePositions relative_positions(std::int64_t length);
 
  private:
+  // The same inputs for a layer with a window.
+  LayerContext local(LayerContext context, std::int64_t num_queries, torch::Device device) const;
   // The relative vectors of every layer, if the scheme has them.
   std::vector<PositionTensor> relative_vectors(const std::string& name) const;
   // Runs all layers with gradient checkpointing.
-  torch::Tensor run_recomputed(torch::Tensor x, const LayerContext& context);
+  torch::Tensor run_recomputed(torch::Tensor x, const LayerContext& context, const LayerContext& local);
 
   bool causal_;
   bool recompute_ = false;
+  ModelConfig config_;
   std::int64_t max_length_;
   PositionForm form_;
   StackPositions position_scheme_;
+  StackPositions local_position_scheme_{nullptr};  // of the layers with a window, if they have another base of RoPE
   std::vector<Layer> layers_;  // several may be the same one, with model.layer_groups
   Norm norm_{nullptr};         // none without model.final_norm
 };
@@ -137,7 +144,7 @@ class Transformer final : public SequenceModel {
                            const torch::Tensor& ids, std::int64_t first, bool with_positions,
                            const kernels::Packing& packing);
   // What BERT does to the sum of token and position embeddings: adds token types, normalizes and widens.
-  torch::Tensor completed(torch::Tensor embedded, const torch::Tensor& ids);
+  torch::Tensor completed(torch::Tensor embedded, const torch::Tensor& ids, Norm& norm);
   // True if this pass skips padding.
   bool packs(const Inspection* inspection) const;
 
@@ -147,7 +154,7 @@ class Transformer final : public SequenceModel {
   Stack decoder_{nullptr};                              // none in a classifier
   Pooling pooling_{nullptr};                            // of a classifier
   torch::Tensor token_types_;                           // types × E; undefined without model.token_types
-  Norm embedding_norm_{nullptr};
+  Norm embedding_norm_{nullptr}, target_embedding_norm_{nullptr};  // the same one in a language model
   torch::nn::Linear widening_{nullptr};  // from embeddings of another width
   MaskedHead head_{nullptr};             // of a masked language model
 };

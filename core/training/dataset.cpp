@@ -405,7 +405,7 @@ std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& p
     return encoded;
   };
   EncodedPair encoded{ids(pair.source, Side::source), ids(pair.target, Side::target)};
-  encoded.source.push_back(tokenizer.special().end);
+  encoded.source = tokenizer.source_ids(std::move(encoded.source));
   const std::size_t longest = std::max(encoded.source.size(), encoded.target.size() + 1);
   if (longest > static_cast<std::size_t>(max_length)) return std::nullopt;
   return encoded;

@@ -27,23 +27,29 @@ constexpr std::array xlm_roberta_files = {TokenizerFile{"sentencepiece.bpe.model
                                           TokenizerFile{"tokenizer.json", false}};
 constexpr std::array albert_files = {TokenizerFile{"spiece.model", false}, settings_file,
                                      TokenizerFile{"tokenizer.json", false}};
+constexpr std::array m2m_100_files = {TokenizerFile{"sentencepiece.bpe.model", false}, TokenizerFile{"vocab.json", false},
+                                      settings_file, TokenizerFile{"tokenizer.json", false}};
+constexpr std::array json_files = {TokenizerFile{"tokenizer.json"}, settings_file};
 constexpr std::array llama_files = {TokenizerFile{"tokenizer.model"}, settings_file};
 
 struct Family {
   std::string_view name;
   std::span<const TokenizerFile> files;
-  std::unique_ptr<const PieceScheme> (*make)(const TokenizerFiles& files, int vocab_size);  // null: attnscope's own
+  // Null: attnscope's own, or with tokenizer.json.
+  std::unique_ptr<const PieceScheme> (*make)(const TokenizerFiles& files, int vocab_size) = nullptr;
 };
 
 const std::array families = {
-    Family{"sentencepiece", own_files, nullptr},
+    Family{"sentencepiece", own_files},
     Family{"marian", marian_files, marian_pieces},
     Family{"t5", t5_files, t5_pieces},
-    Family{"gpt2", gpt2_files, gpt2_pieces},
+    Family{"gpt2", gpt2_files},
     Family{"llama", llama_files, llama_pieces},
-    Family{"bert", bert_files, bert_pieces},
-    Family{"xlm-roberta", xlm_roberta_files, xlm_roberta_pieces},
-    Family{"albert", albert_files, albert_pieces},
+    Family{"bert", bert_files},
+    Family{"xlm-roberta", xlm_roberta_files},
+    Family{"albert", albert_files},
+    Family{"m2m_100", m2m_100_files},
+    Family{"json", json_files},
 };
 
 // One label per line.
@@ -76,12 +82,13 @@ std::span<const TokenizerFile> tokenizer_files(std::string_view family) {
 Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const SpecialTokens& special,
                          std::int64_t vocab_size) {
   const Family& known = family_named(family);
-  if (!known.make) {
+  if (family == "sentencepiece") {
     const auto labels = files.find(std::string(labels_file));
     if (labels == files.end()) return Tokenizer(std::move(files.at("tokenizer.model")));
     return {std::move(files.at("tokenizer.model")), labels_of(labels->second)};
   }
-  std::unique_ptr<const PieceScheme> scheme = known.make(files, static_cast<int>(vocab_size));
+  const int size = static_cast<int>(vocab_size);
+  std::unique_ptr<const PieceScheme> scheme = known.make ? known.make(files, size) : json_pieces(files, size, family);
   if (const int end = scheme->end_id(); end != special.end && special.end >= 0) {
     throw TokenizerError(
         fmt::format("the tokenizer ends a text with token {}, the model with token {}", end, special.end));

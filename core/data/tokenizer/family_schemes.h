@@ -1,4 +1,4 @@
-// The schemes behind families.h, one file each.
+// The schemes behind families.h.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,9 @@ namespace attnscope {
 // All throw TokenizerError naming the file.
 std::unique_ptr<const PieceScheme> marian_pieces(const TokenizerFiles& files, int vocab_size);
 std::unique_ptr<const PieceScheme> t5_pieces(const TokenizerFiles& files, int vocab_size);
-std::unique_ptr<const PieceScheme> gpt2_pieces(const TokenizerFiles& files, int vocab_size);
 std::unique_ptr<const PieceScheme> llama_pieces(const TokenizerFiles& files, int vocab_size);
-std::unique_ptr<const PieceScheme> bert_pieces(const TokenizerFiles& files, int vocab_size);
-std::unique_ptr<const PieceScheme> xlm_roberta_pieces(const TokenizerFiles& files, int vocab_size);
-std::unique_ptr<const PieceScheme> albert_pieces(const TokenizerFiles& files, int vocab_size);
+// tokenizer.json, or the older files of the family.
+std::unique_ptr<const PieceScheme> json_pieces(const TokenizerFiles& files, int vocab_size, std::string_view family);
 
 // Parses the named file as JSON; returns an empty object if there is none.
 nlohmann::json json_file(const TokenizerFiles& files, const std::string& name);

@@ -39,6 +39,7 @@ class PieceScheme {
   virtual int unknown_id() const = 0;
   virtual int end_id() const = 0;
   virtual int opening_id() const { return -1; }     // before every text
+  virtual int source_end_id() const { return -1; }  // ends a source text, if it is not end_id()
   virtual int mask_id() const { return -1; }        // hides a token of an encoder's text
   virtual int num_separators() const { return 1; }  // end tokens between the two texts of a pair
 

@@ -232,6 +232,12 @@ std::vector<Token> Tokenizer::encode(std::string_view text, Side side) const {
   return tokens;
 }
 
+std::vector<int> Tokenizer::source_ids(std::vector<int> ids) const {
+  if (opening() >= 0) ids.insert(ids.begin(), opening());
+  ids.push_back(source_end());
+  return ids;
+}
+
 std::string Tokenizer::pair(const std::string& a, const std::string& b) const {
   std::string text = a;
   for (int i = 0; i < scheme_->num_separators(); ++i) text += token(special_.end);

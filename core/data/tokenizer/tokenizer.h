@@ -104,8 +104,14 @@ class Tokenizer {
 
   bool separates_words(Side side) const { return scheme_->separates_words(side); }
 
+  // The token that ends every source text.
+  int source_end() const { return scheme_->source_end_id() >= 0 ? scheme_->source_end_id() : special_.end; }
+
   // The token at the start of every text, −1: none. encode() omits it.
   int opening() const { return scheme_->opening_id(); }
+
+  // A source text as the encoder reads it: with the tokens that open and end it.
+  std::vector<int> source_ids(std::vector<int> ids) const;
 
   // A pair as one text: the sentences with their separator between them, spelled out.
   std::string pair(const std::string& a, const std::string& b) const;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "config/position_schemes.h"
@@ -237,10 +238,26 @@ class Program {
 }  // namespace
 
 void check_is_transformer(const ModelConfig& config) {
-  if (!config.is_recurrent() && config.has_decoder()) return;
-  throw CheckpointError(
-      fmt::format("model.architecture is \"{}\": only encoder-decoder and decoder-only can be exported as a program",
-                  config.architecture));
+  if (config.is_recurrent() || !config.has_decoder()) {
+    throw CheckpointError(
+        fmt::format("model.architecture is \"{}\": only encoder-decoder and decoder-only can be exported as a program",
+                    config.architecture));
+  }
+  // What the program does not compute.
+  constexpr std::array unsupported = {
+      "model.num_decoder_heads", "model.decoder_d_ff",   "model.output_norms",  "model.parallel_sublayers",
+      "model.embedding_norm",    "model.query_key_norm", "model.window",        "model.score_width",
+      "model.score_cap",         "model.logit_cap"};
+  Config given, plain;
+  given.model = config;
+  for (const char* key : unsupported) {
+    const ConfigField& field = config_field(key);
+    if (const std::string value = field_text(given, field); value != field_text(plain, field))
+      throw CheckpointError(fmt::format("{} is {}, which cannot be exported as a program: only {}", key, value,
+                                        field_text(plain, field)));
+  }
+  if (config.rope_scaling.starts_with("dynamic"))
+    throw CheckpointError("model.rope_scaling is dynamic, which cannot be exported as a program");
 }
 
 void write_transformer(const ModelConfig& config, Operators& to) {

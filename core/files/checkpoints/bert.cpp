@@ -79,10 +79,6 @@ constexpr std::array encoder_families = {
                    "generator_lm_head.bias"}},
 };
 
-constexpr std::array activations = {
-    OtherName{"gelu", "gelu"}, OtherName{"gelu-tanh", "gelu_new"}, OtherName{"gelu-tanh", "gelu_pytorch_tanh"},
-    OtherName{"relu", "relu"}, OtherName{"swish", "silu"},         OtherName{"swish", "swish"}};
-
 const EncoderFamily& family_of(const CheckpointFields& fields) {
   return *std::ranges::find(encoder_families, fields.text("model_type"), &EncoderFamily::model_type);
 }
@@ -92,14 +88,13 @@ bool is_roberta(const EncoderFamily& family) {
 }
 
 std::string activation(const CheckpointFields& fields, const EncoderFamily& family) {
-  const std::string name = fields.text(family.fields.activation, family.model_type == "albert" ? "gelu_new" : "gelu");
-  const auto* const found = std::ranges::find(activations, name, &OtherName::theirs);
-  if (found == activations.end())
-    fields.refuse(family.fields.activation, "gelu, gelu_new, gelu_pytorch_tanh, relu, silu, swish");
+  const std::string own =
+      own_name(fields, family.fields.activation, activations,
+               fields.text(family.fields.activation, family.model_type == "albert" ? "gelu_new" : "gelu"));
   // The heads of these have an exact GELU, whatever the layers have.
-  if ((is_roberta(family) || family.model_type == "electra") && found->own != "gelu")
+  if ((is_roberta(family) || family.model_type == "electra") && own != "gelu")
     fields.refuse(family.fields.activation, "gelu");
-  return std::string(found->own);
+  return own;
 }
 
 // The class that saved the weights ends in ForMaskedLM or the like; the other heads are not used.

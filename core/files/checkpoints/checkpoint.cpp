@@ -12,6 +12,7 @@
 #include "common/other_formats.h"
 #include "config/fine_tuning.h"
 #include "files/checkpoints/families.h"
+#include "files/checkpoints/trainings.h"
 #include "files/storage/file.h"
 
 namespace attnscope {
@@ -38,6 +39,19 @@ constexpr std::array families = {Family{"marian", marian_plan},
                                  Family{"llama", llama_plan},
                                  Family{"mistral", llama_plan},
                                  Family{"qwen2", llama_plan},
+                                 Family{"qwen3", llama_plan},
+                                 Family{"gemma", llama_plan},
+                                 Family{"gemma2", llama_plan},
+                                 Family{"gemma3_text", llama_plan},
+                                 Family{"gpt_neox", decoder_plan},
+                                 Family{"gpt_neo", decoder_plan},
+                                 Family{"phi", decoder_plan},
+                                 Family{"opt", decoder_plan},
+                                 Family{"bloom", decoder_plan},
+                                 Family{"bart", marian_plan},
+                                 Family{"mbart", marian_plan},
+                                 Family{"m2m_100", marian_plan},
+                                 Family{"pegasus", marian_plan},
                                  Family{"bert", encoder_plan},
                                  Family{"roberta", encoder_plan},
                                  Family{"xlm-roberta", encoder_plan},
@@ -118,11 +132,14 @@ std::set<std::string> shards(const fs::path& index) {
   return names;
 }
 
-// Newer relatives of Llama (SmolLM) have GPT-2's tokenizer instead of SentencePiece's.
-bool has_byte_pairs(const fs::path& folder, std::string_view family) {
+// Newer relatives of Llama (SmolLM) have GPT-2's tokenizer instead of SentencePiece's, and the newest files of every
+// family are one tokenizer.json.
+std::string tokenizer_family(const fs::path& folder, const std::string& family) {
   std::error_code ignored;
   const auto has = [&](const char* name) { return fs::exists(folder / name, ignored); };
-  return family == "llama" && !has("tokenizer.model") && (has("vocab.json") || has("tokenizer.json"));
+  if (family == "llama" && !has("tokenizer.model") && (has("vocab.json") || has("tokenizer.json"))) return "gpt2";
+  const bool lacks_model = (family == "t5" && !has("spiece.model")) || (family == "marian" && !has("source.spm"));
+  return lacks_model && has("tokenizer.json") ? "json" : family;
 }
 
 }  // namespace
@@ -136,6 +153,9 @@ fs::path model_folder(const fs::path& path) {
   }
   if (!fs::exists(path / config_name, ignored) && fs::is_directory(path / "snapshots", ignored))
     return snapshot_of(path);
+  if (!fs::exists(path / config_name, ignored))
+    if (const std::vector<TrainingStep> steps = training_steps(path); !steps.empty())
+      return model_folder(steps.back().folder);
   if (fs::exists(path / weights_name, ignored)) return path;
   if (fs::exists(path / "adapter_config.json", ignored)) {
     const Json json = read_object(path / "adapter_config.json", largest_config);
@@ -161,7 +181,7 @@ bool is_checkpoint(const fs::path& folder) {
     if (!json.is_object()) return alone;
     return json.contains("model_type") || (alone && !json.contains("version"));
   } catch (const std::exception&) {
-    return alone;
+    return alone || (!fs::exists(folder / config_name, ignored) && !training_steps(folder).empty());
   }
 }
 
@@ -191,9 +211,9 @@ CheckpointPlan plan_checkpoint(const fs::path& folder) {
   try {
     CheckpointPlan plan = plan_of(fields);
     plan.config.model.end_id = end_token(folder, fields, plan.config.model.end_id);
-    if (has_byte_pairs(folder, plan.config.tokenizer.family)) plan.config.tokenizer.family = "gpt2";
+    plan.config.tokenizer.family = tokenizer_family(folder, plan.config.tokenizer.family);
     for (const std::int64_t token : {plan.config.model.padding_id, plan.config.model.start_id, plan.config.model.end_id,
-                                     plan.config.model.banned_id}) {
+                                     plan.config.model.first_id, plan.config.model.banned_id}) {
       if (token >= plan.config.tokenizer.vocab_size) {
         throw CheckpointError(fmt::format("config.json: token {} lies outside the vocabulary of {}", token,
                                           plan.config.tokenizer.vocab_size));
@@ -247,6 +267,29 @@ Config checkpoint_config(const CheckpointFields& fields, const char* family) {
   return config;
 }
 
+std::string own_name(const CheckpointFields& fields, const char* field, std::span<const OtherName> names,
+                     std::string_view value) {
+  const auto found = std::ranges::find(names, value, &OtherName::theirs);
+  if (found != names.end()) return std::string(found->own);
+  std::vector<std::string_view> known;
+  for (const OtherName& name : names) known.push_back(name.theirs);
+  fields.refuse(field, fmt::format("{}", fmt::join(known, ", ")));
+}
+
+void set_windows(ModelConfig& model, std::int64_t window, const std::vector<bool>& layers) {
+  std::string pattern;
+  for (const bool local : layers) pattern += local ? 'l' : 'g';
+  std::size_t period = 1;
+  const auto repeats = [&] {
+    for (std::size_t i = period; i < pattern.size(); ++i)
+      if (pattern[i] != pattern[i - period]) return false;
+    return true;
+  };
+  while (period < pattern.size() && !repeats()) ++period;
+  model.window = pattern.find('l') == std::string::npos ? 0 : window;
+  if (model.window > 0) model.window_layers = pattern.substr(0, period);
+}
+
 Config checked(Config config) {
   check(config);
   if (!config.model.has_feed_forward()) throw CheckpointError("the width of the feed-forward sublayers is 0");
@@ -269,7 +312,9 @@ void add_linear(std::vector<TensorRow>& tensors, const std::string& parameter, c
 
 void add_projections(std::vector<TensorRow>& tensors, const std::string& attention, const std::string& prefix,
                      const ModelConfig& model, TensorChange turned) {
-  const std::int64_t width = model.num_heads * model.head_width(), keys = model.key_heads() * model.head_width();
+  const bool decoder = attention.starts_with("decoder");
+  const ModelConfig side = model.of_layer(decoder, 0);
+  const std::int64_t width = side.num_heads * side.head_width(), keys = side.key_heads() * side.head_width();
   const std::array<TensorPart, 3> parts = {TensorPart{{prefix + ".q_proj"}, width, turned},
                                            TensorPart{{prefix + ".k_proj"}, keys, turned},
                                            TensorPart{{prefix + ".v_proj"}, keys, TensorChange::none}};

@@ -28,7 +28,8 @@ class CheckpointError : public Error {
 enum class TensorChange {
   none,
   transposed,   // Conv1D stores in × out
-  interleaved,  // a head's rows i and i + d/2 become 2i and 2i + 1: converts RoPE on halves to RoPE on pairs
+  interleaved,  // a head's rows i and i + r/2 become 2i and 2i + 1: converts RoPE on halves to RoPE on pairs
+  by_head,      // queries, keys and values of one head after another: becomes all queries, all keys, all values
   flattened,    // a vector that may be stored as a one-row matrix
 };
 
@@ -37,6 +38,8 @@ struct TensorPart {
   std::int64_t rows = 0;           // of the parameter; 0: all
   TensorChange change = TensorChange::none;
   std::int64_t skipped = 0;  // stored rows in front, which are not used
+  double added = 0;          // Gemma's norms multiply by 1 + w
+  std::vector<std::string> times = {};  // names of a stored matrix by which the rows are multiplied: OPT's projections of narrow embeddings
 };
 
 // A parameter or buffer of the model, and the tensors that are stacked in it.
@@ -51,12 +54,12 @@ struct CheckpointPlan {
   std::vector<TensorRow> tensors;
 };
 
-// Returns true for a folder whose config.json names a model_type, or is not that of a run: it can be opened, or an
-// error can say why not. Never throws.
+// Returns true for a folder whose config.json names a model_type, or is not that of a run, and for a folder of such
+// folders (trainings.h): it can be opened, or an error can say why not. Never throws.
 bool is_checkpoint(const std::filesystem::path& folder);
 
 // The folder with the files of the model that is named: for a folder of Hugging Face's cache (models--NAME--NAME) the
-// snapshot in it, otherwise `path`. Throws CheckpointError for models that cannot be opened, with what helps: a LoRA
+// snapshot in it, for a training its last step, otherwise `path`. Throws CheckpointError for models that cannot be opened, with what helps: a LoRA
 // adapter, a GGUF file, a pickle without safetensors, a single file.
 std::filesystem::path model_folder(const std::filesystem::path& path);
 

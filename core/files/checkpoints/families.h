@@ -1,6 +1,7 @@
 // The supported families, one file each.
 #pragma once
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -15,8 +16,9 @@ namespace attnscope {
 // A rotary model accepts longer texts than maps can be shown for: its context is limited to this.
 inline constexpr std::int64_t longest_context = 4096;
 
-CheckpointPlan marian_plan(const CheckpointFields& fields);
-CheckpointPlan llama_plan(const CheckpointFields& fields);
+CheckpointPlan marian_plan(const CheckpointFields& fields);   // also BART, mBART, M2M-100, Pegasus
+CheckpointPlan llama_plan(const CheckpointFields& fields);    // also Mistral, Qwen, Gemma
+CheckpointPlan decoder_plan(const CheckpointFields& fields);  // GPT-NeoX, GPT-Neo, Phi, OPT, BLOOM
 CheckpointPlan gpt2_plan(const CheckpointFields& fields);
 CheckpointPlan t5_plan(const CheckpointFields& fields);       // also mT5
 CheckpointPlan encoder_plan(const CheckpointFields& fields);  // BERT and its relatives
@@ -33,6 +35,21 @@ struct OtherName {
   std::string_view own, theirs;
 };
 std::string other_name(std::span<const OtherName> names, std::string_view own);
+
+// Of families without gates.
+inline constexpr std::array activations = {
+    OtherName{"gelu-tanh", "gelu_new"}, OtherName{"gelu-tanh", "gelu_pytorch_tanh"}, OtherName{"gelu-tanh", "gelu_fast"},
+    OtherName{"gelu", "gelu"},          OtherName{"relu", "relu"},                   OtherName{"swish", "silu"},
+    OtherName{"swish", "swish"}};
+
+// Base, scaling and rotated width of RoPE, and the maximum length, from config.json. `base` and `share` name fields of
+// older files; by default all of a head is rotated.
+void read_rope(const CheckpointFields& fields, ModelConfig& model, const char* base = "rope_theta",
+               const char* share = "partial_rotary_factor", double default_share = 1);
+
+// The value named by `field` of one of these names. Throws CheckpointError listing the names.
+std::string own_name(const CheckpointFields& fields, const char* field, std::span<const OtherName> names,
+                     std::string_view value);
 
 // The common initial configuration: own vocabulary, no corpus, no dropout.
 Config checkpoint_config(const CheckpointFields& fields, const char* family);
@@ -52,6 +69,9 @@ void add_linear(std::vector<TensorRow>& tensors, const std::string& parameter, c
 // in_proj of an attention: `prefix` ends in its name, and `names` are those of queries, keys and values.
 void add_projections(std::vector<TensorRow>& tensors, const std::string& attention, const std::string& prefix,
                      const ModelConfig& model, TensorChange turned = TensorChange::none);
+
+// Layers with a window (true): sets model.window_layers to their shortest repeated pattern, or no window if there are none.
+void set_windows(ModelConfig& model, std::int64_t window, const std::vector<bool>& layers);
 
 // A norm, whose parameters are named weight and bias in both; RMSNorms have no bias.
 void add_norm(std::vector<TensorRow>& tensors, const std::string& parameter, const std::string& name, bool bias);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "files/checkpoints/checkpoint.h"
 
 namespace attnscope {
@@ -75,6 +77,20 @@ std::vector<std::string> CheckpointFields::texts(const char* field) const {
   for (const Json& text : value ? *value : Json::array()) {
     if (!text.is_string()) wrong(field, *value, "a list of texts");
     texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
+std::vector<std::string> CheckpointFields::repeated_texts(const char* field) const {
+  constexpr std::int64_t most = 1000;
+  const Json* const value = find(field);
+  std::vector<std::string> texts;
+  for (const Json& group : value ? *value : Json::array()) {
+    const bool known = group.is_array() && group.size() == 2 && group[0].is_array() && group[1].is_number_unsigned() &&
+                       group[1] < most && std::ranges::all_of(group[0], [](const Json& text) { return text.is_string(); });
+    if (!known) wrong(field, *value, "a list of lists of texts, each with a number");
+    for (std::int64_t i = 0; i < group[1].get<std::int64_t>(); ++i)
+      for (const Json& text : group[0]) texts.push_back(text.get<std::string>());
   }
   return texts;
 }

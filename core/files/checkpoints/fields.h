@@ -24,6 +24,9 @@ class CheckpointFields {
   // A list of texts; empty if it is missing.
   std::vector<std::string> texts(const char* field) const;
 
+  // [[["global", "local"], 2]]: the texts of each list so many times; empty if it is missing.
+  std::vector<std::string> repeated_texts(const char* field) const;
+
   // A token id in a decoding field; the first of a list.
   std::int64_t token(const char* field, std::optional<std::int64_t> absent = {}) const;
 

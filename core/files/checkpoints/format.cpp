@@ -41,6 +41,8 @@ Config placed_alike(Config config) {
   ModelConfig& model = config.model;
   model.num_kv_heads = model.key_heads();
   model.d_head = model.head_width();
+  if (model.num_decoder_heads == model.num_heads) model.num_decoder_heads = 0;
+  if (model.decoder_d_ff == model.d_ff) model.decoder_d_ff = 0;
   const ModelConfig defaults;
   if (model.has_tied_output() || model.is_language_model()) model.tied_inputs = defaults.tied_inputs;
   model.from = defaults.from;

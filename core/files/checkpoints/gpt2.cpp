@@ -9,18 +9,6 @@
 namespace attnscope {
 namespace {
 
-constexpr std::array gpt2_activations = {
-    OtherName{"gelu-tanh", "gelu_new"}, OtherName{"gelu-tanh", "gelu_pytorch_tanh"},
-    OtherName{"gelu", "gelu"},          OtherName{"relu", "relu"},
-    OtherName{"swish", "silu"},         OtherName{"swish", "swish"}};
-
-std::string gpt2_activation(const CheckpointFields& fields) {
-  const std::string name = fields.text("activation_function", "gelu_new");
-  const auto* const found = std::ranges::find(gpt2_activations, name, &OtherName::theirs);
-  if (found != gpt2_activations.end()) return std::string(found->own);
-  fields.refuse("activation_function", "gelu_new, gelu_pytorch_tanh, gelu, relu, silu, swish");
-}
-
 Config gpt2_config(const CheckpointFields& fields) {
   for (const char* field : {"add_cross_attention", "scale_attn_by_inverse_layer_idx"}) fields.must_be_false(field);
   Config config = checkpoint_config(fields, "gpt2");
@@ -33,7 +21,8 @@ Config gpt2_config(const CheckpointFields& fields) {
   model.max_length = fields.whole("n_positions");
   model.norm = "pre";
   model.norm_epsilon = fields.number("layer_norm_epsilon", 1e-5);
-  model.activation = gpt2_activation(fields);
+  model.activation = own_name(fields, "activation_function", activations,
+                              fields.text("activation_function", "gelu_new"));
   model.positions = "learned";
   model.scaled_embeddings = false;
   model.scaled_attention = fields.truth("scale_attn_weights", true);
@@ -90,7 +79,7 @@ nlohmann::json gpt2_fields(const ModelConfig& model) {
           {"n_positions", model.max_length},
           {"n_ctx", model.max_length},
           {"layer_norm_epsilon", model.norm_epsilon},
-          {"activation_function", other_name(gpt2_activations, model.activation)},
+          {"activation_function", other_name(activations, model.activation)},
           {"scale_attn_weights", model.scaled_attention},
           {"resid_pdrop", model.dropout},
           {"embd_pdrop", model.dropout},

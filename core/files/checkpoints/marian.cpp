@@ -1,64 +1,85 @@
 // Marian and OPUS-MT, as in transformers' modeling_marian.py and convert_marian_to_pytorch.py: the Transformer of the
-// paper, with sinusoids in halves, no final norm, and a bias on every logit.
+// paper, with sinusoids in halves, no final norm, and a bias on every logit. BART (1910.13461), mBART (2001.08210),
+// M2M-100 and NLLB (2010.11125, 2207.04672) and Pegasus (1912.08777) have the same names.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "files/checkpoints/families.h"
 
 namespace attnscope {
 namespace {
 
-// Returns the value common to both sides; throws if they differ.
-std::int64_t on_both_sides(const CheckpointFields& fields, const std::string& field) {
-  const std::string encoder = "encoder_" + field, decoder = "decoder_" + field;
-  const std::int64_t value = fields.whole(encoder.c_str());
-  if (fields.whole(decoder.c_str()) != value) fields.refuse(decoder, fmt::format("{}, as {}", value, encoder));
-  return value;
+struct TranslationFamily {
+  std::string_view model_type;
+  const char* tokenizer;  // family
+  const char* positions;
+  bool pre_norm = false;  // and a norm after each stack
+  bool embedding_norm = false;
+};
+
+constexpr std::array translation_families = {TranslationFamily{"marian", "marian", "sinusoidal-halves"},
+                                  TranslationFamily{"bart", "gpt2", "learned", false, true},
+                                  TranslationFamily{"mbart", "json", "learned", true, true},
+                                  TranslationFamily{"m2m_100", "m2m_100", "sinusoidal-fairseq", true},
+                                  TranslationFamily{"pegasus", "json", "sinusoidal-halves", true}};
+
+const TranslationFamily& translation_family(const CheckpointFields& fields) {
+  return *std::ranges::find(translation_families, fields.text("model_type"), &TranslationFamily::model_type);
 }
 
-constexpr std::array marian_activations = {OtherName{"relu", "relu"}, OtherName{"gelu", "gelu"},
-                                           OtherName{"swish", "swish"}, OtherName{"gelu-tanh", "gelu_new"}};
-
-std::string marian_activation(const CheckpointFields& fields) {
-  const std::string name = fields.text("activation_function");
-  if (name == "silu") return "swish";
-  const auto* const found = std::ranges::find(marian_activations, name, &OtherName::theirs);
-  if (found != marian_activations.end()) return std::string(found->own);
-  fields.refuse("activation_function", "swish, silu, relu, gelu, gelu_new");
-}
-
-Config marian_config(const CheckpointFields& fields) {
-  for (const char* field : {"normalize_before", "normalize_embedding", "add_final_layer_norm"})
-    fields.must_be_false(field);
-  for (const char* field : {"share_encoder_decoder_embeddings", "tie_word_embeddings", "static_position_embeddings"})
-    if (!fields.truth(field, true)) fields.refuse(field, "true");
-  Config config = checkpoint_config(fields, "marian");
+Config marian_config(const CheckpointFields& fields, const TranslationFamily& family) {
+  const bool marian = family.model_type == "marian", learned = std::string_view(family.positions) == "learned";
+  for (const auto& [field, value] : {std::pair("normalize_before", family.pre_norm),
+                                     std::pair("normalize_embedding", family.embedding_norm),
+                                     std::pair("add_final_layer_norm", family.pre_norm),
+                                     std::pair("static_position_embeddings", !learned)})
+    if (fields.truth(field, value) != value) fields.refuse(field, value ? "true" : "false");
+  for (const char* field : {"share_encoder_decoder_embeddings", "tie_word_embeddings"})
+    if (marian && !fields.truth(field, true)) fields.refuse(field, "true");
+  Config config = checkpoint_config(fields, family.tokenizer);
   ModelConfig& model = config.model;
   model.d_model = fields.whole("d_model");
-  model.num_heads = on_both_sides(fields, "attention_heads");
-  model.d_ff = on_both_sides(fields, "ffn_dim");
+  model.num_heads = fields.whole("encoder_attention_heads");
+  model.num_decoder_heads = fields.whole("decoder_attention_heads");
+  if (model.num_decoder_heads == model.num_heads) model.num_decoder_heads = 0;
+  model.d_ff = fields.whole("encoder_ffn_dim");
+  model.decoder_d_ff = fields.whole("decoder_ffn_dim");
+  if (model.decoder_d_ff == model.d_ff) model.decoder_d_ff = 0;
   model.num_encoder_layers = fields.whole("encoder_layers");
   model.num_decoder_layers = fields.whole("decoder_layers");
-  model.activation = marian_activation(fields);
-  model.positions = "sinusoidal-halves";
+  model.activation =
+      own_name(fields, "activation_function", activations, fields.text("activation_function"));
+  model.norm = family.pre_norm ? "pre" : "post";
+  model.final_norm = family.pre_norm;
+  model.embedding_norm = family.embedding_norm;
+  model.positions = family.positions;
   model.max_length = fields.whole("max_position_embeddings", 1024);
-  model.final_norm = false;
   model.output_bias = true;
+  model.tied_embeddings = fields.truth("tie_word_embeddings", true);
+  model.tied_inputs = !model.tied_embeddings;
   model.scaled_embeddings = fields.truth("scale_embedding", false);
   model.dropout = fields.number("dropout", 0.1);
   model.padding_id = fields.token("pad_token_id");
   model.start_id = fields.token("decoder_start_token_id");
   model.end_id = fields.token("eos_token_id");
+  model.first_id = fields.token("forced_bos_token_id", -1);
   model.banned_id = fields.suppressed_token();
   return config;
+}
+
+// Bare models have no "model." in front.
+std::vector<std::string> stored_names(const std::string& name) {
+  return {"model." + name, name};
 }
 
 void add_layers(std::vector<TensorRow>& tensors, const ModelConfig& model, bool decoder) {
   const char* const stack = decoder ? "decoder" : "encoder";
   for (std::int64_t i = 0; i < (decoder ? model.num_decoder_layers : model.num_encoder_layers); ++i) {
     const std::string layer = fmt::format("{}.layers.{}.", stack, i), stored = "model." + layer;
+    const std::size_t first = tensors.size();
     const auto attention = [&](const char* own, const char* theirs) {
       add_projections(tensors, layer + own, stored + theirs, model);
       add_linear(tensors, fmt::format("{}{}.out_proj", layer, own), {{fmt::format("{}{}.out_proj", stored, theirs)}},
@@ -73,21 +94,39 @@ void add_layers(std::vector<TensorRow>& tensors, const ModelConfig& model, bool 
     add_linear(tensors, layer + "linear1", {{stored + "fc1"}}, true);
     add_linear(tensors, layer + "linear2", {{stored + "fc2"}}, true);
     add_norm(tensors, layer + (decoder ? "norm3" : "norm2"), stored + "final_layer_norm", true);
+    for (std::size_t row = first; row < tensors.size(); ++row)
+      for (TensorPart& part : tensors[row].parts)
+        part.names.push_back(part.names.front().substr(std::string_view("model.").size()));
   }
 }
 
 }  // namespace
 
 CheckpointPlan marian_plan(const CheckpointFields& fields) {
-  CheckpointPlan plan{checked(marian_config(fields)), {}};
-  add_tensor(plan.tensors, "embedding.weight",
-             {"model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"});
-  plan.tensors.push_back({"output_bias", {{{"final_logits_bias"}, 0, TensorChange::flattened}}, true});
-  // Old files store the sinusoids, rounded to their data type.
-  add_tensor(plan.tensors, "source_positions", {"model.encoder.embed_positions.weight"}, true);
-  add_tensor(plan.tensors, "target_positions", {"model.decoder.embed_positions.weight"}, true);
-  add_layers(plan.tensors, plan.config.model, false);
-  add_layers(plan.tensors, plan.config.model, true);
+  const TranslationFamily& family = translation_family(fields);
+  CheckpointPlan plan{checked(marian_config(fields, family)), {}};
+  const ModelConfig& model = plan.config.model;
+  std::vector<TensorRow>& tensors = plan.tensors;
+  add_tensor(tensors, "embedding.weight",
+             {"model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
+              "shared.weight", "encoder.embed_tokens.weight"});
+  if (!model.tied_embeddings) add_tensor(tensors, "output_weight", {"lm_head.weight"});
+  tensors.push_back({"output_bias", {{{"final_logits_bias"}, 0, TensorChange::flattened}}, true});
+  for (const bool decoder : {false, true}) {
+    const std::string stack = decoder ? "decoder" : "encoder", own = decoder ? "target_" : "source_";
+    // Old files store the sinusoids, rounded to their data type. Learned positions begin at row 2.
+    const bool learned = model.positions == "learned";
+    if (learned || model.positions == "sinusoidal-halves")
+      add_tensor(tensors, own + "positions", stored_names(stack + ".embed_positions.weight"), !learned);
+    if (learned) tensors.back().parts.front().skipped = 2;
+    for (const char* kind : {".weight", ".bias"}) {
+      if (family.embedding_norm)
+        add_tensor(tensors, (decoder ? "target_embedding_norm" : "embedding_norm") + std::string(kind),
+                   stored_names(stack + ".layernorm_embedding" + kind));
+      if (family.pre_norm) add_tensor(tensors, stack + ".norm" + kind, stored_names(stack + ".layer_norm" + kind));
+    }
+    add_layers(tensors, model, decoder);
+  }
   return plan;
 }
 
@@ -99,10 +138,10 @@ nlohmann::json marian_fields(const ModelConfig& model) {
           {"encoder_layers", model.num_encoder_layers},
           {"decoder_layers", model.num_decoder_layers},
           {"encoder_attention_heads", model.num_heads},
-          {"decoder_attention_heads", model.num_heads},
+          {"decoder_attention_heads", model.of_layer(true, 0).num_heads},
           {"encoder_ffn_dim", model.d_ff},
-          {"decoder_ffn_dim", model.d_ff},
-          {"activation_function", other_name(marian_activations, model.activation)},
+          {"decoder_ffn_dim", model.of_layer(true, 0).d_ff},
+          {"activation_function", other_name(activations, model.activation)},
           {"max_position_embeddings", model.max_length},
           {"scale_embedding", model.scaled_embeddings},
           {"static_position_embeddings", true},

@@ -34,4 +34,33 @@ std::string delimited(int field, std::string_view value) {
   return written.append(value);
 }
 
+void for_each_field(std::string_view message,
+                    const std::function<void(int field, std::uint64_t number, std::string_view bytes)>& visit) {
+  bool whole = true;
+  const auto next_number = [&] {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && !message.empty(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(message.front());
+      message.remove_prefix(1);
+      value |= std::uint64_t{byte & 0x7FU} << shift;
+      if (byte < 0x80) return value;
+    }
+    whole = false;
+    return value;
+  };
+  while (!message.empty()) {
+    const std::uint64_t key = next_number(), type = key & 7U;
+    const bool is_number = type == wire_varint;
+    const std::uint64_t number = is_number || type == wire_delimited ? next_number() : 0;
+    const std::uint64_t size = is_number                ? 0
+                               : type == wire_fixed64   ? 8
+                               : type == wire_fixed32   ? 4
+                               : type == wire_delimited ? number
+                                                        : message.size() + 1;
+    if (!whole || size > message.size()) return;
+    visit(static_cast<int>(key >> 3U), number, message.substr(0, size));
+    message.remove_prefix(size);
+  }
+}
+
 }  // namespace attnscope::protobuf

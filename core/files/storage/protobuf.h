@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -25,5 +26,10 @@ std::string varint(int field, std::int64_t value);         // int32, int64, bool
 std::string fixed64(int field, double value);              // double
 std::string fixed32(int field, float value);               // float
 std::string delimited(int field, std::string_view bytes);  // string, bytes, a message, packed numbers
+
+// Calls visit(field, number, bytes) for each field of a message: the number of a varint, or the bytes of anything else.
+// Stops where the message is damaged.
+void for_each_field(std::string_view message,
+                    const std::function<void(int field, std::uint64_t number, std::string_view bytes)>& visit);
 
 }  // namespace attnscope::protobuf

@@ -15,7 +15,6 @@ class Stream {
  public:
   Stream(SequenceModel& model, const torch::Tensor& embedded) : model_(model), parameters_(model.named_parameters()) {
     add({LogitPartKind::biases}, torch::zeros_like(embedded));
-    add({LogitPartKind::embedding}, embedded);
   }
 
   void add(LogitPart part, const torch::Tensor& vector) {
@@ -24,6 +23,11 @@ class Stream {
   }
 
   void add_bias(const torch::Tensor& vector) { vectors_.front() = vectors_.front() + vector; }
+
+  void add(const Stream& other) {
+    add_bias(other.vectors_.front());
+    for (std::size_t i = 1; i < other.parts_.size(); ++i) add(other.parts_[i], other.vectors_[i]);
+  }
 
   // Applies the named norm, if it exists, with the scale of the whole sum.
   void normalise(const std::string& name) {
@@ -37,11 +41,11 @@ class Stream {
     if (centred) add_bias(parameters_[name + ".bias"].to(torch::kCPU, torch::kFloat64));
   }
 
-  // Each part's contribution to the token's logit; the output bias counts as one of the biases.
+  // Each part's contribution to the token's logit before model.logit_cap; the output bias counts as one of the biases.
   std::vector<LogitPart> logits_of(int token) {
     vectors_.push_back(torch::zeros_like(vectors_.front()));  // constant part of the output
     const torch::Tensor features = torch::stack(vectors_).to(model_.device(), torch::kFloat32);
-    const torch::Tensor logits = model_.logits(features).select(1, token).to(torch::kCPU, torch::kFloat64);
+    const torch::Tensor logits = model_.uncapped_logits(features).select(1, token).to(torch::kCPU, torch::kFloat64);
     const double nothing = logits[-1].item<double>();
     for (std::size_t i = 0; i < parts_.size(); ++i)
       parts_[i].logit = logits[static_cast<std::int64_t>(i)].item<double>() - (i == 0 ? 0 : nothing);
@@ -83,7 +87,9 @@ std::vector<LogitPart> logit_parts(SequenceModel& model, const Memory& memory, s
   };
   Inspection pass{.values_wanted = true, .sublayers_wanted = true};
   model.decode(read, memory, nullptr, &pass);
-  Stream stream(model, at_the_end(pass.values.at({ValueKind::state, AttentionPart::decoder, 0})));
+  const torch::Tensor embedded = at_the_end(pass.values.at({ValueKind::state, AttentionPart::decoder, 0}));
+  Stream stream(model, embedded);
+  stream.add({LogitPartKind::embedding}, embedded);
   int norm = 0;
   for (const SublayerTensors& sublayer : pass.sublayers) {
     norm = sublayer.sublayer == Sublayer::self_attention ? 1 : norm + 1;
@@ -92,7 +98,11 @@ std::vector<LogitPart> logit_parts(SequenceModel& model, const Memory& memory, s
     if (sublayer.sublayer == Sublayer::feed_forward) {
       stream.add({LogitPartKind::feed_forward, {part, sublayer.layer, 0}}, at_the_end(sublayer.added));
     } else {
-      add_heads(stream, attention_of(part, sublayer.layer), {part, sublayer.layer, 0}, config.num_heads);
+      Stream heads(model, embedded);
+      add_heads(heads, attention_of(part, sublayer.layer), {part, sublayer.layer, 0}, part_size(config, part).heads);
+      heads.normalise(fmt::format("decoder.layers.{}.{}_output_norm", sublayer.layer,
+                                  part == AttentionPart::cross ? "multihead_attn" : "self_attn"));
+      stream.add(heads);
     }
     if (config.norm == "post") stream.normalise(fmt::format("decoder.layers.{}.norm{}", sublayer.layer, norm));
   }

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "common/mark.h"
 #include "config/architecture.h"
@@ -15,6 +17,17 @@
 
 namespace attnscope {
 namespace {
+
+// Applies a norm to terms (P×…×D), the last of which are the biases, with the scale of their sum.
+torch::Tensor normalized(torch::Tensor terms, const ContrastRuns& runs, const std::string& name) {
+  const ModelConfig& config = runs.config();
+  if (!config.has_norms()) return terms;
+  if (norm_kind(config) == NormKind::layer) terms = terms - terms.mean(-1, true);
+  const torch::Tensor variance = terms.sum(0).square().mean(-1, true);
+  terms = terms * (runs.parameter(name + "weight") / (variance + config.norm_epsilon).sqrt());
+  if (const torch::Tensor shift = runs.parameter(name + "bias"); shift.defined()) terms[-1] += shift;
+  return terms;
+}
 
 // The residual stream of the input's stack, as parts that sum to it.
 class StreamParts {
@@ -32,17 +45,24 @@ class StreamParts {
 
   void pass_layer(int layer) {
     const std::string name = layer_name(layer);
-    add_heads(layer, name + "self_attn.out_proj.");
+    std::size_t first = parts_.size();
+    torch::Tensor biases = add_heads(layer, name + "self_attn.out_proj.");
+    if (config_.output_norms) norm(name + "self_attn_output_norm.", first, biases);
+    biases_ = biases_ + biases;
     norm_if_post(name + "norm1.");
     if (!config_.has_feed_forward()) return;
+    first = parts_.size();
     add(fmt::format(mark("feed-forward {}"), layer + 1),
         runs_.value(contrast_, {ValueKind::feed_forward, stack_, layer}));
+    biases = torch::zeros_like(biases_);
+    if (config_.output_norms) norm(name + "feed_forward_output_norm.", first, biases);
+    biases_ = biases_ + biases;
     norm_if_post(name + "norm2.");
   }
 
   // Converts the parts to the input of the layer's attention.
   void enter_attention(int layer) {
-    if (config_.norm == "pre") norm(layer_name(layer) + "norm1.");
+    if (config_.norm == "pre") norm(layer_name(layer) + "norm1.", 0, biases_);
   }
 
   std::vector<std::string> names() const {
@@ -50,6 +70,8 @@ class StreamParts {
     names.emplace_back(mark("biases"));
     return names;
   }
+
+  std::int64_t length() const { return biases_.size(0); }
 
   // int64 N → P×N×D, at these positions
   torch::Tensor at(const torch::Tensor& positions) const {
@@ -80,32 +102,29 @@ class StreamParts {
     parts_.push_back(std::move(part));
   }
 
-  void add_heads(int layer, const std::string& projection) {
+  // Returns the bias of the output projection.
+  torch::Tensor add_heads(int layer, const std::string& projection) {
     const torch::Tensor heads = runs_.value(contrast_, {ValueKind::heads, stack_, layer});  // H×L×d
     const torch::Tensor weight = runs_.parameter(projection + "weight");                    // D×Hd
     const auto columns = weight.split(heads.size(2), 1);
     for (std::int64_t head = 0; head < heads.size(0); ++head)
       add(layer_and_head(layer, static_cast<int>(head)),
           torch::linear(heads[head], columns[static_cast<std::size_t>(head)]));
-    if (const torch::Tensor bias = runs_.parameter(projection + "bias"); bias.defined()) biases_ = biases_ + bias;
+    const torch::Tensor bias = runs_.parameter(projection + "bias"), none = torch::zeros_like(biases_);
+    return bias.defined() ? none + bias : none;
   }
-
-  torch::Tensor sum() const { return torch::stack(parts_).sum(0) + biases_; }
 
   void norm_if_post(const std::string& name) {
-    if (config_.norm == "post") norm(name);
+    if (config_.norm == "post") norm(name, 0, biases_);
   }
 
-  // Applies a norm to each part, with the scale of the whole sum.
-  void norm(const std::string& name) {
-    if (!config_.has_norms()) return;
-    const bool centred = norm_kind(config_) == NormKind::layer;
-    const auto centre = [centred](const torch::Tensor& x) { return centred ? x - x.mean(-1, true) : x; };
-    const torch::Tensor variance = centre(sum()).square().mean(-1, true);
-    const torch::Tensor gain = runs_.parameter(name + "weight") / (variance + config_.norm_epsilon).sqrt();
-    for (torch::Tensor& part : parts_) part = centre(part) * gain;
-    biases_ = centre(biases_) * gain;
-    if (const torch::Tensor shift = runs_.parameter(name + "bias"); shift.defined()) biases_ = biases_ + shift;
+  // Applies a norm to the biases and each part from `first` on, with the scale of their sum.
+  void norm(const std::string& name, std::size_t first, torch::Tensor& biases) {
+    std::vector<torch::Tensor> terms(parts_.begin() + static_cast<std::ptrdiff_t>(first), parts_.end());
+    terms.push_back(biases);
+    terms = normalized(torch::stack(terms), runs_, name).unbind(0);
+    biases = terms.back();
+    std::copy(terms.begin(), terms.end() - 1, parts_.begin() + static_cast<std::ptrdiff_t>(first));
   }
 
   const ContrastRuns& runs_;
@@ -118,22 +137,25 @@ class StreamParts {
 };
 
 // Rotates each part as RoPE rotates a vector at its position; parts: P×N×d.
-torch::Tensor rotated(const torch::Tensor& parts, const torch::Tensor& positions, const ModelConfig& config) {
+torch::Tensor rotated(const torch::Tensor& parts, const torch::Tensor& positions, const ModelConfig& config,
+                      std::int64_t length) {
   const std::int64_t d = parts.size(2);
-  const torch::Tensor table = rope_rotations(config.max_length, rotary_angles(config)).to(parts.device());
+  const torch::Tensor table = rope_rotations(length, rotary_angles(config, length)).to(parts.device());
   return kernels::rotate_heads(parts, 1, d, 1, table.index_select(0, positions));
 }
 
 // Applies the rows of in_proj from `begin` on (one head's queries or keys) to the parts at these positions (int64 N):
 // P×N×d. The bias is added to the last part, the biases.
 torch::Tensor projected(const ContrastRuns& runs, const std::string& attention, const StreamParts& stream,
-                        const torch::Tensor& positions, std::int64_t begin, std::int64_t d) {
+                        const torch::Tensor& positions, std::int64_t begin, std::int64_t d, const ModelConfig& layer,
+                        const char* norm) {
   const torch::Tensor weight = runs.parameter(attention + "in_proj_weight").slice(0, begin, begin + d);
   torch::Tensor made = torch::linear(stream.at(positions), weight);
   if (const torch::Tensor bias = runs.parameter(attention + "in_proj_bias"); bias.defined())
     made[made.size(0) - 1] += bias.slice(0, begin, begin + d);
-  const bool turns = position_scheme(runs.config().positions).form == PositionForm::rotation;
-  return turns ? rotated(made, positions, runs.config()) : made;
+  if (layer.query_key_norm) made = normalized(made, runs, attention + norm);
+  const bool turns = position_scheme(layer.positions).form == PositionForm::rotation;
+  return turns ? rotated(made, positions, layer, stream.length()) : made;
 }
 
 // One head's scores for one query word.
@@ -143,14 +165,15 @@ class Scores {
       : runs_(runs), place_(question.place), stream_(runs, question.sentence, question.place.part) {
     for (int layer = 0; layer < place_.layer; ++layer) stream_.pass_layer(layer);
     stream_.enter_attention(place_.layer);
-    const ModelConfig& config = runs.config();
+    const ModelConfig& config = layer_ =
+        runs.config().of_layer(place_.part == AttentionPart::decoder, place_.layer);
     attention_ = stream_.layer_name(place_.layer) + "self_attn.";
     d_ = runs.parameter(attention_ + "out_proj.weight").size(1) / config.num_heads;
     const std::int64_t key_heads = (parameter("in_proj_weight").size(0) / d_ - config.num_heads) / 2;
     first_key_ = config.num_heads + place_.head / (config.num_heads / key_heads);
     from_ = positions(question.from);
-    const double scale = config.scaled_attention ? 1 / std::sqrt(static_cast<double>(d_)) : 1;
-    queries_ = projected(runs, attention_, stream_, from_, place_.head * d_, d_) * scale;
+    const double scale = config.scaled_attention ? 1 / std::sqrt(config.scale_width()) : 1;
+    queries_ = projected(runs, attention_, stream_, from_, place_.head * d_, d_, layer_, "q_norm.") * scale;
   }
 
   std::vector<std::string> names() const { return stream_.names(); }
@@ -159,7 +182,7 @@ class Scores {
   // on it.
   torch::Tensor with(int slot) const {
     const torch::Tensor to = positions(slot);
-    const torch::Tensor keys = projected(runs_, attention_, stream_, to, first_key_ * d_, d_);
+    const torch::Tensor keys = projected(runs_, attention_, stream_, to, first_key_ * d_, d_, layer_, "k_norm.");
     const torch::Tensor terms = queries_.mean(1).matmul(keys.mean(1).t());
     const torch::Tensor distance = for_distance(to);
     return distance.defined() ? torch::cat({terms, distance.unsqueeze(1)}, 1) : terms;
@@ -191,6 +214,7 @@ class Scores {
 
   const ContrastRuns& runs_;
   HeadPlace place_;
+  ModelConfig layer_;
   StreamParts stream_;
   std::string attention_;
   std::int64_t d_ = 0;

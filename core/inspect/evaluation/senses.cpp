@@ -112,11 +112,9 @@ class Collector {
     if (before.empty() || before.size() > tokens.size() || tokens[before.size() - 1] != before.back()) return {};
     read.position = static_cast<std::int64_t>(before.size()) - 1;
     read.source = ids_of(tokens);
-    if (const int opening = tokenizer_.opening(); opening >= 0) {
-      read.source.insert(read.source.begin(), opening);
-      ++read.position;
-    }
-    if (!model_.is_language_model()) read.source.push_back(model_.special().end);
+    read.source = tokenizer_.source_ids(std::move(read.source));
+    if (model_.is_language_model()) read.source.pop_back();
+    if (tokenizer_.opening() >= 0) ++read.position;
     read.target = tokenizer_.encode(pair.target, Side::target);
     read.target_in = ids_of(read.target);
     read.target_in.insert(read.target_in.begin(), model_.special().start);

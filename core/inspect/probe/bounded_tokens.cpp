@@ -35,7 +35,7 @@ std::vector<Token> source_tokens(const Tokenizer& tokenizer, std::string_view te
   std::vector<Token> tokens =
       bounded_tokens(tokenizer, text, Side::source, room - (opening >= 0 ? 2 : 1), Keep::beginning, truncated);
   if (opening >= 0) tokens.insert(tokens.begin(), tokenizer.as_token(opening));
-  tokens.push_back(tokenizer.as_token(tokenizer.special().end));
+  tokens.push_back(tokenizer.as_token(tokenizer.source_end()));
   return tokens;
 }
 

@@ -36,7 +36,7 @@ void DataFlowBuilder::settle() {
     return;
   }
   asked.layer = clamped(asked.layer, 0, static_cast<int>(column.layers) - 1);
-  asked.head = clamped(asked.head, 0, static_cast<int>(config_.num_heads) - 1);
+  asked.head = clamped(asked.head, 0, static_cast<int>(config_.of_layer(decoder(), 0).num_heads) - 1);
   asked.token = clamped(asked.token, 0, std::max(0, static_cast<int>(tokens(decoder()).size()) - 1));
 }
 
@@ -169,13 +169,13 @@ int DataFlowBuilder::add_embedding(bool decoder) {
                          .operands = {scaled, positions},
                          .row_labels = labels},
                         of(scaled) + of(positions));
-    return config_.embedding_norm ? add_embedding_norm(sum) : sum;
+    return config_.embedding_norm ? add_embedding_norm(sum, decoder) : sum;
   }
-  return config_.embedding_norm ? add_embedding_norm(scaled) : scaled;
+  return config_.embedding_norm ? add_embedding_norm(scaled, decoder) : scaled;
 }
 
 // An encoder such as BERT adds token types to the sum, and normalizes and perhaps widens it.
-int DataFlowBuilder::add_embedding_norm(int sum) {
+int DataFlowBuilder::add_embedding_norm(int sum, bool decoder) {
   if (const torch::Tensor table = parameter_if_any("token_types"); table.defined()) {
     const torch::Tensor ends =
         ids_tensor(ids_of(tokens(false)), model_.device())[0].eq(config_.end_id).to(torch::kInt64);
@@ -195,8 +195,8 @@ int DataFlowBuilder::add_embedding_norm(int sum) {
               of(sum) + types);
   }
   begin_section(mark("Each token normalized separately"));
-  add_norm(sum, "embedding_norm.");
-  const int normalized = static_cast<int>(flow_.matrices.size()) - 1;
+  const int normalized =
+      add_norm(sum, decoder && config_.has_encoder() ? "target_embedding_norm." : "embedding_norm.");
   const torch::Tensor widening = parameter_if_any("widening.weight");
   if (!widening.defined()) return normalized;
   return add_linear(normalized, "x", "W", "b", widening, parameter("widening.bias"), "E×D");
@@ -227,7 +227,7 @@ void DataFlowBuilder::add_positions() {
 
 void DataFlowBuilder::add_logits(bool shares) {
   const torch::Tensor features = pass_.features[0].detach();  // T×D
-  const torch::Tensor logits = model_.logits(features);       // T×V
+  const torch::Tensor logits = model_.uncapped_logits(features);  // T×V
   // The tokens that can be predicted are the output matrix's rows; a classifier's labels are at the end of the
   // vocabulary.
   const std::int64_t first = config_.is_classifier() ? logits.size(1) - config_.num_classes : 0;
@@ -281,7 +281,14 @@ void DataFlowBuilder::add_logits(bool shares) {
                                          fmt::format("1×{} of V", count),
                                          parameter("output_bias").index_select(0, best - first).unsqueeze(0)));
   }
-  const int score = add(std::move(logit), logits.index_select(1, best));
+  int score = add(std::move(logit), logits.index_select(1, best));
+  if (config_.logit_cap > 0)
+    score = add({.name = "capped logits",
+                 .help = fmt::format(mark("c · tanh(logit / c) with c = {:g}: no logit is larger."), config_.logit_cap),
+                 .letters = at(score).letters,
+                 .row_labels = rows,
+                 .col_labels = columns},
+                model_.logits(features).index_select(1, best));
   if (!shares) return;
   const int sum = add(
       {.name = "ln Σ exp",
@@ -290,7 +297,7 @@ void DataFlowBuilder::add_logits(bool shares) {
        .op = FlowOp::log_sum,
        .row_labels = rows,
        .col_labels = {"ln Σ"}},
-      logits.logsumexp(1, true));
+      model_.logits(features).logsumexp(1, true));
   add({.name = "p",
        .help = mark("exp(logit − ln Σ exp): the probability of each token. Over the whole vocabulary they sum to 1."),
        .letters = at(score).letters,

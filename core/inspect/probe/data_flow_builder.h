@@ -61,7 +61,7 @@ class DataFlowBuilder {
   void settle();
   void fill();
   int add_embedding(bool decoder);
-  int add_embedding_norm(int sum);
+  int add_embedding_norm(int sum, bool decoder);
   void add_positions();
   const SublayerTensors* sublayer();
   void add_attention();
@@ -76,7 +76,10 @@ class DataFlowBuilder {
   int add_scores_by_distance(int q, const std::string& module, double scale);
   void add_mixed_distances(int values, int weights, const torch::Tensor& head, const std::string& module);
   void add_feed_forward();
-  void add_norm(int x, const std::string& parameters);
+  // Returns the normalized matrix; `letter` is its width.
+  int add_norm(int x, const std::string& parameters, const std::string& letter = "D");
+  // The norm of a sublayer's output, with model.output_norms.
+  void add_output_norm(int x, const std::string& name);
   void add_sublayer_norm();
   void add_last_norm();
   void add_batch_spread(int x, const torch::Tensor& padded);

@@ -11,10 +11,12 @@
 #include "common/clamped.h"
 #include "common/mark.h"
 #include "config/position_schemes.h"
+#include "config/rope_scaling.h"
 #include "inspect/probe/data_flow_builder.h"
 #include "inspect/probe/tensors.h"
 #include "model/feed_forward.h"
 #include "model/kernels/attention.h"
+#include "model/positions.h"
 
 namespace attnscope {
 namespace {
@@ -144,25 +146,35 @@ std::array<int, 3> DataFlowBuilder::add_projections(const HeadFlow& flow, const 
   }
   // There may be fewer key-value heads than query heads; each serves several query heads.
   const int head = flow.head.place.head;
-  const int key_head = static_cast<int>(head * config_.key_heads() / config_.num_heads);
+  const std::int64_t heads = config_.of_layer(decoder(), 0).num_heads;
+  const std::int64_t key_heads = config_.num_kv_heads > 0 ? config_.num_kv_heads : heads;
+  const int key_head = static_cast<int>(head * key_heads / heads);
   const auto projected = [&](int from, int third, const char* letter) {
-    const std::int64_t of_keys = config_.num_heads + (third - 1) * config_.key_heads() + key_head;
+    const std::int64_t of_keys = heads + (third - 1) * key_heads + key_head;
     const std::int64_t begin = (third == 0 ? head : of_keys) * flow.width;
     const std::int64_t first = (third == 0 ? head : key_head) * flow.width;
     std::string small(letter);
     small[0] = static_cast<char>(std::tolower(small[0]));
-    const int made = add_linear(from, small, fmt::format("W_{}", letter), fmt::format("b_{}", letter),
+    int made = add_linear(from, small, fmt::format("W_{}", letter), fmt::format("b_{}", letter),
                                 w.slice(0, begin, begin + flow.width),
                                 b.defined() ? b.slice(0, begin, begin + flow.width) : b, "D×d");
     at(at(made).operands[1]).help = fmt::format(mark("Learned; columns {} to {} of the matrix belong to head {}."),
                                                 first, first + flow.width - 1, head + 1);
+    if (config_.query_key_norm && third != 2) {
+      at(made).name = small + ", before its norm";
+      made = add_norm(made, flow.module + (third == 0 ? "q_norm." : "k_norm."), "d");
+      at(made).name = small;
+    }
     return flow.rotates && third != 2 ? add_rotation(flow, made, small) : made;
   };
   return {projected(x, 0, "Q"), projected(memory, 1, "K"), projected(memory, 2, "V")};
 }
 
 int DataFlowBuilder::add_rotation(const HeadFlow& flow, int rows, const std::string& name) {
-  const torch::Tensor rotations = model_.positions().front().values.slice(0, 0, flow.head.k.rows);
+  const std::int64_t rows_count = flow.head.k.rows;
+  const ModelConfig own = config_.of_layer(decoder(), flow.head.place.layer);
+  const torch::Tensor rotations =
+      rope_rotations(rows_count, rotary_angles(own, rows_count)).to(of(rows).device());
   at(rows).name = name + ", before rotation";
   const int angles = add({.name = "rotations",
                           .help = mark("cos and sin of the rotation angles of every position, pair by pair (RoPE)."),
@@ -183,9 +195,12 @@ int DataFlowBuilder::add_weights(const HeadFlow& flow, int q, int k) {
   const HeadInside& head = flow.head;
   const std::string letters = length() + "×" + flow.key_letters;
   begin_section(mark("2  Every query with every key: scores, then weights"));
-  const double scale = head.scaled ? 1 / std::sqrt(static_cast<double>(flow.width)) : 1;
+  const double scale = head.scaled ? 1 / std::sqrt(static_cast<double>(head.scale_width())) : 1;
   torch::Tensor scores = torch::mm(of(q), of(k).t()) * scale;
-  FlowMatrix scored{.name = head.scaled ? "q·k ÷ √d" : "q·k",
+  FlowMatrix scored{.name = !head.scaled          ? "q·k"
+                            : head.score_width > 0 && head.score_width != static_cast<float>(flow.width)
+                                ? fmt::format("q·k ÷ √{:g}", head.score_width)
+                                : "q·k ÷ √d",
                     .help = mark("How well each query matches each key (paper §3.2.1)."),
                     .letters = letters,
                     .op = FlowOp::scores,
@@ -206,14 +221,25 @@ int DataFlowBuilder::add_weights(const HeadFlow& flow, int q, int k) {
     scored.operands.push_back(add(std::move(position_bias), bias));
     scores = scores + bias;
   }
-  const int score = add(std::move(scored), scores);
+  int score = add(std::move(scored), scores);
+  if (head.score_cap > 0)
+    score = add({.name = "capped scores",
+                 .help = fmt::format(mark("c · tanh(score / c) with c = {:g}: no score is larger."), head.score_cap),
+                 .letters = letters,
+                 .row_labels = flow.queries,
+                 .col_labels = flow.keys},
+                torch::tanh(scores / head.score_cap) * head.score_cap);
+  const bool has_window = head.window > 0 && head.window < head.k.rows;
   const Matrix& weights = *map_at(pass_.whole, head.place);
   return add({.name = "weights",
-              .help = head.causal ? mark("softmax of every row; keys after the query are masked (paper §3.2.3).")
+              .help = has_window ? fmt::format(mark("softmax of every row; only the {} nearest keys, the query itself "
+                                                    "included, are not masked."),
+                                               head.window)
+                      : head.causal ? mark("softmax of every row; keys after the query are masked (paper §3.2.3).")
                                   : mark("softmax of every row: positive weights that sum to 1."),
               .letters = letters,
-              .op = FlowOp::softmax,
-              .operands = {score},
+              .op = has_window ? FlowOp::given : FlowOp::softmax,
+              .operands = has_window ? std::vector<int>{} : std::vector<int>{score},
               .causal = head.causal,
               .row_labels = flow.queries,
               .col_labels = flow.keys},
@@ -243,6 +269,7 @@ void DataFlowBuilder::add_head_output(const HeadFlow& flow, int weight, int v) {
   const int out = add_linear(all, "Sublayer(x)", "W_O", "b_O", parameter(flow.module + "out_proj.weight").cpu(),
                              biases.defined() ? biases.cpu() : biases, "D×D");
   at(out).help = mark("Output of the attention: added to x next.");
+  add_output_norm(out, flow.cross ? "multihead_attn" : "self_attn");
 }
 
 Labels DataFlowBuilder::distance_labels(std::int64_t first, std::int64_t count) {
@@ -362,12 +389,20 @@ void DataFlowBuilder::add_feed_forward() {
                   .row_labels = tokens()},
                  of(hidden) * of(value));
   }
-  at(map(hidden, "Sublayer(x)", 2, "F×D")).help += std::string(" ") + mark("It is added to x next.");
+  const int out = map(hidden, "Sublayer(x)", 2, "F×D");
+  at(out).help += std::string(" ") + mark("It is added to x next.");
+  add_output_norm(out, "feed_forward");
+}
+
+void DataFlowBuilder::add_output_norm(int x, const std::string& name) {
+  if (!config_.output_norms) return;
+  begin_section(mark("The output is normalized before it is added to x"));
+  add_norm(x, fmt::format("{}{}_output_norm.", layer_name(), name));
 }
 
 // ---- layer norms
 
-void DataFlowBuilder::add_norm(int x, const std::string& parameters) {
+int DataFlowBuilder::add_norm(int x, const std::string& parameters, const std::string& letter) {
   const double epsilon = config_.norm_epsilon;
   const torch::Tensor gain = parameter(parameters + "weight");
   const torch::Tensor shift = parameter_if_any(parameters + "bias");
@@ -388,14 +423,14 @@ void DataFlowBuilder::add_norm(int x, const std::string& parameters) {
   const int learned = add({.name = rms ? "γ" : "γ, β",
                            .help = rms ? mark("Learned: gain of every dimension, the same for all tokens.")
                                        : mark("Learned: gain and bias of every dimension, the same for all tokens."),
-                           .letters = rms ? "1×D" : "2×D",
+                           .letters = (rms ? "1×" : "2×") + letter,
                            .op = FlowOp::learned,
                            .row_labels = rms ? Labels{"γ"} : Labels{"γ", "β"}},
                           rms ? gain.unsqueeze(0) : torch::stack({gain, shift}));
-  add({.name = rms ? "RMSNorm(x)" : "LayerNorm(x)",
+  return add({.name = rms ? "RMSNorm(x)" : "LayerNorm(x)",
        .help = rms ? mark("x / rms · γ, with each token's own rms (1910.07467).")
                    : mark("(x − μ) / σ · γ + β, with each token's own μ and σ."),
-       .letters = length() + "×D",
+       .letters = length() + "×" + letter,
        .op = rms ? FlowOp::rms_normalized : FlowOp::normalized,
        .operands = {x, moments, learned},
        .row_labels = at(x).row_labels},
@@ -408,6 +443,12 @@ void DataFlowBuilder::add_sublayer_norm() {
   const FlowPart part = flow_.asked.box.part;
   const bool pre = config_.norm == "pre";
   const int number = part == FlowPart::self_norm ? 1 : is_cross(part) ? 2 : decoder() && plan_.memory.size() ? 3 : 2;
+  // Parallel sublayers have the same input.
+  const Sublayer normed = config_.parallel_sublayers ? Sublayer::self_attention : sublayer_of(part);
+  const auto before_norm = [&](const Inspection& record) {
+    const SublayerTensors* const found = find_sublayer(record, decoder(), flow_.asked.layer, normed);
+    return found ? found->x : flow->x;
+  };
   const auto residual = [&] {
     begin_section(pre ? mark("Input plus output of the sublayer") : mark("The residual connection"));
     const int x =
@@ -430,13 +471,13 @@ void DataFlowBuilder::add_sublayer_norm() {
   if (pre) {
     begin_section(mark("Each token normalized separately"));
     x = add({.name = "x", .help = mark("Input of the layer norm."), .letters = length() + "×D", .row_labels = tokens()},
-            flow->x[0]);
+            before_norm(pass_.record)[0]);
   } else {
     x = residual();
     begin_section(mark("Each token normalized separately"));
   }
   add_norm(x, fmt::format("{}norm{}.", layer_name(), number));
-  const SublayerTensors padded = padded_flow(sublayer_of(part));
+  const SublayerTensors padded = padded_flow(normed);
   add_batch_spread(x, (pre ? padded.x : padded.x + padded.added)[0]);
   if (pre) residual();
 }

@@ -65,16 +65,16 @@ Interventions resolved(Interventions interventions, SequenceModel& model, const 
 
 // The head whose tensors are requested, directly or through a box of the data flow.
 std::optional<HeadPlace> wanted_head(const Probe& probe, const ModelConfig& model) {
-  if (probe.inside && probe.inside->head >= 0 && probe.inside->head < model.num_heads) return probe.inside;
+  if (probe.inside && probe.inside->head >= 0 && probe.inside->head < part_size(model, probe.inside->part).heads) return probe.inside;
   if (!probe.data_flow) return std::nullopt;
   const auto& [box, layer, head, token, convolution] = *probe.data_flow;
   const bool cross = box.part == FlowPart::cross_attention;
   if (!cross && box.part != FlowPart::self_attention) return std::nullopt;
   const auto layers = static_cast<int>(box.decoder ? model.num_decoder_layers : model.num_encoder_layers);
-  return HeadPlace{cross         ? AttentionPart::cross
-                   : box.decoder ? AttentionPart::decoder
-                                 : AttentionPart::encoder,
-                   clamped(layer, 0, layers - 1), clamped(head, 0, static_cast<int>(model.num_heads) - 1)};
+  const AttentionPart part = cross         ? AttentionPart::cross
+                             : box.decoder ? AttentionPart::decoder
+                                           : AttentionPart::encoder;
+  return HeadPlace{part, clamped(layer, 0, layers - 1), clamped(head, 0, part_size(model, part).heads - 1)};
 }
 
 // The decoder's inputs and outputs that are fixed before decoding.
@@ -256,6 +256,8 @@ Course SnapshotBuilder::translation() {
   course.given = probe_.follow_reference ? reference() : prefix(course.limit - 1);
   if (probe_.follow_reference) course.limit = static_cast<std::int64_t>(course.given.size());
   snapshot.prefix = course.given.size();
+  if (config().first_id >= 0 && course.given.empty())
+    course.given = {token_of(static_cast<int>(config().first_id), tokenizer_, config())};
   for (const Token& token : course.given) {
     if (token.id != special().end && std::ssize(course.inputs) < course.limit) course.inputs.push_back(token);
   }

@@ -31,6 +31,9 @@ HeadInside to_head_inside(const HeadTensors& tensors, const HeadPlace& place) {
   if (tensors.bias.defined()) head.bias = of_head(tensors.bias.dim() == 4 ? tensors.bias : tensors.bias.unsqueeze(0));
   if (tensors.relative_v.defined()) head.relative_v = to_matrix(tensors.relative_v);
   head.scaled = tensors.scaled;
+  head.window = static_cast<int>(tensors.window);
+  head.score_width = static_cast<float>(tensors.score_width);
+  head.score_cap = static_cast<float>(tensors.score_cap);
   head.causal = place.part == AttentionPart::decoder;
   head.heads_output = to_matrix(tensors.heads_output[0]);
   head.w_o = to_matrix(tensors.w_o);

@@ -13,6 +13,9 @@ namespace {
 // −∞ at masked keys, so that softmax gives exactly zero. B×1×1×K and Q×K broadcast to B×H×Q×K.
 torch::Tensor masked(torch::Tensor scores, const AttentionInput& input) {
   const double minus_infinity = -std::numeric_limits<double>::infinity();
+  // Finite, because a padding query may have nothing but padding in its window. Its exponential is still 0.
+  constexpr double far_below = -1e30;
+  if (input.outside.defined()) scores = scores.masked_fill(input.outside, far_below);
   if (input.padding.defined()) scores = scores.masked_fill(input.padding.unsqueeze(1).unsqueeze(2), minus_infinity);
   if (input.look_ahead.defined()) scores = scores.masked_fill(input.look_ahead, minus_infinity);
   return scores;
@@ -43,6 +46,7 @@ Attended composed(const AttentionInput& input, const WeightsChange& change) {
   torch::Tensor scores = torch::matmul(scaled, k.transpose(2, 3));  // B×H×Q×K
   if (input.relative_k.defined()) scores = scores + relative_scores(scaled, input.relative_k, input.distances);
   if (input.bias.defined()) scores = scores + input.bias;
+  if (input.cap > 0) scores = torch::tanh(scores / input.cap) * input.cap;
   torch::Tensor weights = torch::softmax(masked(scores, input), -1);
   if (change) weights = change(weights);
   const torch::Tensor kept = dropped_weights(weights, input.dropout);
@@ -339,7 +343,7 @@ torch::Tensor relative_scores(const torch::Tensor& q, const torch::Tensor& relat
 }
 
 Attended attend(const AttentionInput& input, const WeightsChange& change) {
-  if (change || !is_fused(input.queries)) return composed(input, change);
+  if (change || input.cap > 0 || input.outside.defined() || !is_fused(input.queries)) return composed(input, change);
   const torch::Tensor padding = input.key_packing ? torch::Tensor() : input.padding;
   const tensor_list results =
       Attention::apply(input.queries, or_empty(input.memory), or_empty(input.bias), or_empty(input.relative_k),

@@ -17,10 +17,12 @@ struct AttentionInput {
   std::int64_t num_heads = 1;
   double scale = 1;    // of the scores
   double dropout = 0;  // of the weights
+  double cap = 0;      // scores become cap · tanh(score / cap) after the bias; 0: unlimited
 
   // Undefined if absent.
   torch::Tensor padding;                 // bool B×K, true at masked keys; ignored if keys are packed
   torch::Tensor look_ahead;              // bool Q×K, true for keys after the query; the queries are the last Q keys
+  torch::Tensor outside;                 // bool Q×K, true for keys outside the query's window
   torch::Tensor bias;                    // H×Q×K, added to the scores after scaling
   torch::Tensor relative_k, relative_v;  // (2k+1)×d: a^K and a^V by clipped distance (1803.02155 §3.2)
   torch::Tensor distances;               // int64 Q×K, indices into them: clip(key − query, −k, k) + k

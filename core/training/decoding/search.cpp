@@ -193,6 +193,12 @@ std::vector<std::int64_t> lengths_of(const torch::Tensor& source, const torch::T
   return {lengths.data_ptr<std::int64_t>(), lengths.data_ptr<std::int64_t>() + lengths.numel()};
 }
 
+void settle(SearchOptions& options, const ModelConfig& config) {
+  options.eos_ends = config.writing_ends();
+  options.end = config.special().end;
+  if (config.first_id >= 0 && options.prefix.empty()) options.prefix = {static_cast<int>(config.first_id)};
+}
+
 }  // namespace
 
 std::string_view describe(HypothesisState state) {
@@ -208,8 +214,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const
 std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const torch::Tensor& source,
                                                  const torch::Tensor& padding, SearchOptions options,
                                                  const YieldCallback& yield, std::vector<SearchTree>* trees) {
-  options.eos_ends = model.config().writing_ends();
-  options.end = model.config().special().end;
+  settle(options, model.config());
   std::vector<std::int64_t> limits = lengths_of(source, padding);
   for (std::int64_t& limit : limits) limit = limit_of(options, model.config(), limit);
   Stepper stepper(model, source, padding, yield, options.interventions);
@@ -250,8 +255,7 @@ std::vector<std::vector<Hypothesis>> search_all(SequenceModel& model, std::span<
 
 Hypothesis sample(SequenceModel& model, const torch::Tensor& source, Sampler& sampler, SearchOptions options,
                   const YieldCallback& yield) {
-  options.eos_ends = model.config().writing_ends();
-  options.end = model.config().special().end;
+  settle(options, model.config());
   const std::int64_t limit = limit_of(options, model.config(), source.size(1));
   Stepper stepper(model, source, {}, yield, options.interventions);
   const torch::Tensor row = torch::zeros({1}, torch::kInt64);

@@ -5,7 +5,7 @@
     expected.py PATH/TO/hf_reference.py FOLDER [NAME...]
 
 hf_reference.py needs numpy and SentencePiece: load_model, load_tokenizer, expected_entry and a class Gpt2Tokenizer.
-hf_reference_more.py, in the same folder, has the same functions for qwen2 and llama3.
+hf_reference_more.py, in the same folder, has the same functions for the families in MORE.
 """
 import importlib.util
 import json
@@ -35,7 +35,12 @@ HEADS = {"marian": [("encoder", 1, 1), ("decoder", 0, 0), ("cross", 0, 1)],
 # The mask token of every masked language model; None: it predicts no tokens.
 ENCODERS = {"bert": "[MASK]", "roberta": "<mask>", "xlm-roberta": "<mask>", "distilbert": "[MASK]", "albert": "[MASK]", "electra": None}
 HEADS |= {name: [("encoder", 0, 1), ("encoder", 1, 0)] for name in ENCODERS}
-MORE = ("qwen2", "llama3", *ENCODERS)
+# Those with a tensors.json.
+DECODERS = ("gpt_neox", "gpt_neo", "phi", "opt", "bloom", "qwen3", "llama-dynamic", "mistral", "gemma2", "gemma3")
+TRANSLATORS = ("bart", "mbart", "m2m_100", "pegasus")
+HEADS |= {name: [("decoder", 0, 1), ("decoder", 1, 2)] for name in DECODERS}
+HEADS |= {name: [("encoder", 1, 1), ("decoder", 1, 3), ("cross", 0, 2)] for name in TRANSLATORS}
+MORE = ("qwen2", "llama3", *ENCODERS, *DECODERS, *TRANSLATORS)
 MAX_NEW_TOKENS = 12
 
 

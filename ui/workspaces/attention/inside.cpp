@@ -101,7 +101,7 @@ void draw_measures(const Spread& spread, int keys, const Skin& skin) {
 
 void draw_side(const HeadCards& cards, const Side& side, ImVec2 size, TextureStore& textures, const Skin& skin) {
   ImGui::BeginGroup();
-  const std::string title = side.scaled ? fmt::format("÷ √{}", cards.numbers.head().q.cols) : tr("not scaled");
+  const std::string title = side.scaled ? fmt::format("÷ √{:g}", cards.numbers.head().scale_width()) : tr("not scaled");
   bold_text(title, skin);
   if (side.of_model) {
     ImGui::SameLine(0, skin.px(6));

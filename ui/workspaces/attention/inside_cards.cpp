@@ -76,7 +76,7 @@ std::string title_of(Stage stage, const HeadNumbers& numbers) {
   const PositionScheme* rotation = rotated_by(head, numbers.snapshot->model);
   const std::string rotated = rotation ? fmt::format(", {}", rotation->label) : "";
   const std::string added(bias ? bias->label : "");
-  const std::string divided = head.scaled ? fmt::format("q·k ÷ √{}", head.q.cols) : tr("q·k, not scaled");
+  const std::string divided = head.scaled ? fmt::format("q·k ÷ √{:g}", head.scale_width()) : tr("q·k, not scaled");
   const std::array<std::string, num_stages> titles = {
       "Q" + rotated,
       "K" + rotated,

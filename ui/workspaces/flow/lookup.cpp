@@ -226,7 +226,7 @@ void Table::tooltip(const Columns& at, int row) {
   } else if (x < at.weight) {
     text = hidden(row) ? tr("after the query: masked")
                        : fmt::format("q·k = {}\n{} = {}", written(sum, in_order(sum.count)),
-                                     head_.scaled ? fmt::format("÷ √{}{}", head_.q.cols,
+                                     head_.scaled ? fmt::format("÷ √{:g}{}", head_.scale_width(),
                                                                 head_.bias.empty() ? "" : tr(", + position bias"))
                                                   : tr("not scaled"),
                                      short_number(shown_.match[index]));
@@ -334,7 +334,7 @@ void draw_choices(const Snapshot& snapshot, FlowView& view, const Skin& skin) {
   }
   const auto layers = static_cast<int>(plan.column(view.box.decoder).layers);
   draw_numbers(tr("layer"), layers, view.layer, tr(layer_help), skin);
-  draw_numbers(tr("head"), static_cast<int>(snapshot.model.num_heads), view.head, tr(head_help), skin);
+  draw_numbers(tr("head"), heads_of_box(snapshot.model, view.box), view.head, tr(head_help), skin);
   LookupView& lookup = view.lookup;
   if (draw_choice(tr_label("softmax"), !lookup.exact, tr("Weights every value by how well its key matches."), skin))
     lookup.exact = false;

@@ -70,7 +70,7 @@ class Heading {
  private:
   void choices(const Architecture& plan, const ArchitectureBox& box) {
     const auto layers = static_cast<int>(plan.column(view_.box.decoder).layers);
-    const auto heads = static_cast<int>(snapshot_.model.num_heads);
+    const auto heads = heads_of_box(snapshot_.model, view_.box);
     const bool of_layer = box.repeated && layers > 1;
     const bool of_head = attention_of(view_.box) && heads > 1;
     const bool feed_forward = view_.box.part == FlowPart::feed_forward;

@@ -30,6 +30,10 @@ std::vector<FlowBox> attentions(const ModelConfig& model) {
 
 }  // namespace
 
+int heads_of_box(const ModelConfig& model, const FlowBox& box) {
+  return static_cast<int>(model.of_layer(box.decoder, 0).num_heads);
+}
+
 void settle(FlowView& view, const Snapshot& snapshot) {
   if (const auto place = telling_head(snapshot); place && !view.begun) {
     view.layer = place->layer;
@@ -42,7 +46,7 @@ void settle(FlowView& view, const Snapshot& snapshot) {
     select_box(view, plan.column(decoder).boxes.front().box);
   }
   view.layer = clamped(view.layer, 0, static_cast<int>(plan.column(view.box.decoder).layers) - 1);
-  view.head = clamped(view.head, 0, static_cast<int>(snapshot.model.num_heads) - 1);
+  view.head = clamped(view.head, 0, heads_of_box(snapshot.model, view.box) - 1);
   const auto count = static_cast<int>(tokens_of(snapshot, view.box).size());
   if (view.token && *view.token >= count) view.token.reset();
 }

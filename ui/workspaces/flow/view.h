@@ -98,6 +98,9 @@ bool is_repeated(const FlowView& view, const ModelConfig& model);
 // The attention part of the box; nullopt: it is not an attention box.
 std::optional<AttentionPart> attention_of(const FlowBox& box);
 
+// The number of heads in the box's stack.
+int heads_of_box(const ModelConfig& model, const FlowBox& box);
+
 // Moves the selection to an attention box if the model has one; returns true if an attention box is selected then.
 bool settle_on_attention(FlowView& view, const ModelConfig& model);
 
