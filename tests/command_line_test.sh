@@ -79,6 +79,19 @@ expect 0 '"key":"model.d_model"' fields --json
 expect 0 "bentrevett" presets
 expect 0 '"name":"copy"' corpora --json
 
+# ---- the cache: a small corpus is not stored there
+mkdir "$folder/cache"
+export XDG_CACHE_HOME="$folder/cache"
+expect 0 "0.0 MB in $folder/cache/attnscope" cache
+expect 2 "requires --prune" cache --unused 3
+mkdir "$folder/cache/attnscope"
+printf 'damaged' >"$folder/cache/attnscope/tokens-1.bin"
+expect 0 "(incomplete)" cache
+expect 0 "removed from" cache --prune --unused 1
+[ -f "$folder/cache/attnscope/tokens-1.bin" ] || { echo "FAILED: it was used today"; failures=$((failures + 1)); }
+expect 0 "removed from" cache --prune
+[ ! -f "$folder/cache/attnscope/tokens-1.bin" ] || { echo "FAILED: it is still there"; failures=$((failures + 1)); }
+
 # ---- the benchmark's baseline process performs as many steps as each line says
 [ "$(printf '1\n2\n' | "$program" bench --peer 2 --threads 1 | grep -cE '^[0-9.]+$')" -eq 2 ] ||
   { echo "FAILED: two updates of torch::nn"; failures=$((failures + 1)); }

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "common/free_memory.h"
 #include "model/kernels/thread_pool.h"
 
 namespace attnscope {
@@ -164,6 +165,7 @@ std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenize
       if (progress) progress(1);
     });
     file = writer.finish(corpus.name, *dataset);
+    give_back_memory();
   }
   take_parts(file, false, *dataset);
   if (dataset->train.empty()) {

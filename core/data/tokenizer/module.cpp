@@ -1,6 +1,7 @@
 // The SentencePiece side of module.h.
 #include "data/tokenizer/module.h"
 
+#include <malloc.h>
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
@@ -244,7 +245,11 @@ std::string train_model(const TrainingRequest& request) {
 }
 
 OwnedText train(const TrainingRequest* request, OwnedText* model) {
-  return guarded([&] { *model = owned(train_model(*request)); });
+  const OwnedText error = guarded([&] { *model = owned(train_model(*request)); });
+#ifdef __GLIBC__
+  malloc_trim(0);  // the program cannot: this heap is the module's
+#endif
+  return error;
 }
 
 OwnedText load(TextView model_bytes, SentencePieceModel** model) {
