@@ -76,14 +76,20 @@ TEST(Config, EveryFieldSurvivesJsonAndText) {
       **integer = **integer == most ? static_cast<std::int64_t>(field.limits.min) : most;
     }
     if (field.key == "model.num_kv_heads") config.model.num_kv_heads = 2;  // a divisor of num_heads
+    if (field.key == "model.num_decoder_heads") config.model.num_decoder_heads = 4;
+    if (field.key == "model.rotary_width") config.model.rotary_width = 2;
     if (field.key == "model.layer_groups") config.model.layer_groups = 1;  // at most num_encoder_layers
     if (auto* const* real = std::get_if<double*>(&value)) **real = (field.limits.min + 2 * field.limits.max) / 3;
     if (auto* const* flag = std::get_if<bool*>(&value)) **flag = !**flag;
     if (auto* const* text = std::get_if<std::string*>(&value)) {
       **text = field.limits.choices.empty() ? "été \"x\"" : std::string(field.limits.choices.back());
     }
+    if (field.key == "model.window_layers") config.model.window_layers = "lg";
+    const bool needs_pre_norm = field.key == "model.output_norms" || field.key == "model.parallel_sublayers";
+    if (needs_pre_norm) config.model.norm = "pre";
     EXPECT_NE(config, Config()) << field.key;
     Config from_text;
+    if (needs_pre_norm) from_text.model.norm = "pre";
     set_field(from_text, field.key, field_text(config, field));
     EXPECT_EQ(from_text, config) << field.key;
     Config restored;

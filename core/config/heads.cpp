@@ -9,8 +9,8 @@ namespace attnscope {
 PartSize part_size(const ModelConfig& model, AttentionPart part) {
   constexpr PartSize none, one = {1, 1};
   if (model.captured) return model.captured->parts[static_cast<std::size_t>(part)];
-  const bool decoder = part != AttentionPart::encoder;
-  const int heads = static_cast<int>(model.of_layer(decoder, 0).num_heads);
+  const bool uneven = part != AttentionPart::encoder && model.num_decoder_heads > 0;
+  const int heads = static_cast<int>(uneven ? model.num_decoder_heads : model.num_heads);
   if (part == AttentionPart::cross) {
     if (model.is_classifier()) return model.pools_by_weights() ? one : none;
     if (model.is_recurrent()) return model.attention != "none" ? one : none;
