@@ -288,6 +288,15 @@ TEST_F(ExportTest, WhatCannotBeTakenIsNotOffered) {
   EXPECT_FALSE(can_choose(scope, Purpose::save_film));  // nothing is pinned
 }
 
+TEST_F(ExportTest, CurvesAreSavedUnderTheNameOfTheCorpus) {
+  choose(scope, Purpose::save_curves);
+  EXPECT_EQ(scope.browser.name, "english-french-curves.csv");
+  scope.commands.clear();
+  write_curves(scope, "/data/curves.csv", false);
+  ASSERT_EQ(scope.commands.size(), 1U);
+  EXPECT_TRUE(std::get<WriteFile>(scope.commands.front()).bytes.starts_with("step,train_loss,"));
+}
+
 TEST_F(ExportTest, AReportIsOfTheSavedRun) {
   scope.a.run.folder = "";
   EXPECT_FALSE(can_choose(scope, Purpose::save_report));  // nothing on disk to report

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 
 #include "shell/panels.h"
 #include "shell/sentence.h"
@@ -87,9 +88,45 @@ TEST_F(GlanceWindow, WhatWasWrittenStandsAsInTheText) {
 }
 
 TEST_F(GlanceWindow, TheInvitationChangesTheWord) {
-  ASSERT_TRUE(ui.click_text("Change", draw));
+  ASSERT_TRUE(ui.click_text("Change ?", draw));
   EXPECT_EQ(scope.layout.sentence, "The animal didn't cross the street because it was too wide.");
   EXPECT_EQ(scope.asked.text, scope.layout.sentence);
+}
+
+TEST_F(GlanceWindow, AHintSaysThatTheSentenceCanBeEditedUntilItIs) {
+  EXPECT_TRUE(ui.drew("Change a word: everything below follows"));
+  set_sentence(scope, "The animal was tired.");
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("Change a word: everything below follows"));
+  EXPECT_TRUE(layout_from_json(layout_to_json(scope.layout)).layout.sentence_edited);
+  EXPECT_FALSE(layout_from_json(layout_to_json(first_layout())).layout.sentence_edited);
+}
+
+TEST_F(GlanceWindow, ItSaysWhatTheModelKnowsAndOffersASentenceOfItsCorpus) {
+  auto snapshot = animal_snapshot(2);
+  snapshot->known_words = 310;
+  receive(scope, {}, snapshot);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("was trained on 48 213 sentence pairs; it knows 310 words."));
+
+  auto foreign = animal_snapshot(3);
+  for (int i = 0; i < 15; ++i) foreign->unseen.push_back({i, i + 1, foreign->source[i].text, {}});
+  receive(scope, {}, foreign);
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text("Use a sentence of the corpus", draw));
+  EXPECT_EQ(scope.layout.sentence, "The cat sleeps.");
+}
+
+TEST(GlanceOfStates, AChangeIsRelativeToTheLengths) {
+  RecurrentStates states;
+  states.first_h = Matrix(1, 2);
+  states.h = Matrix(3, 2);
+  for (const auto& [row, x, y] : {std::tuple{0, 3.0F, 4.0F}, {1, 3.0F, 4.0F}, {2, -3.0F, -4.0F}}) {
+    states.h.at(row, 0) = x;
+    states.h.at(row, 1) = y;
+  }
+  EXPECT_THAT(state_changes(states, {{"a", 0, 1}, {"b", 1, 2}, {"c", 2, 3}, {"bc", 1, 3}}),
+              testing::ElementsAre(1, 0, 1, 1));
 }
 
 TEST_F(GlanceWindow, AWordThatIsClickedStaysAndKeysMoveOn) {
@@ -109,15 +146,16 @@ TEST_F(GlanceWindow, AWordThatIsClickedStaysAndKeysMoveOn) {
   EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::encoder, 0, 0})) << "after the last head the first";
 }
 
-TEST_F(GlanceWindow, EveryKindOfModelIsDrawnOrSaysWhyNot) {
+TEST_F(GlanceWindow, EveryKindOfModelShowsWhatItHas) {
   std::uint64_t request = 1;
   for (const ModelConfig& model : fixture_models()) {
     receive(scope, {}, snapshot_of_model(model, ++request));
     ui.frames(2, draw);
-    if (model.is_recurrent())
-      EXPECT_TRUE(ui.drew("which a recurrent network does not have"));
-    else
-      EXPECT_TRUE(ui.drew("Attention of each word: ")) << model.architecture << " " << model.positions;
+    EXPECT_TRUE(ui.drew(model.is_recurrent() ? "Change of the encoder's state" : "Attention of each word: "))
+        << model.architecture << " " << model.positions;
+    EXPECT_EQ(ui.drew("Most probable after"), model.is_language_model());
+    EXPECT_EQ(ui.drew("Most probable at"), model.fills_masks());
+    EXPECT_EQ(ui.drew("Most probable labels"), model.is_classifier());
   }
 }
 
@@ -143,8 +181,8 @@ TEST_F(GlanceWindow, AWordThatTrainingNeverSawIsToldAndTheNearestOffered) {
   ui.move(*in_picture, draw);
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("is not in the training data"));
-  EXPECT_TRUE(ui.drew("Similar spellings in the data: straight, strait"));
-  ASSERT_TRUE(ui.click_text("Change", draw));
+  EXPECT_TRUE(ui.drew("Words of the data that fit here: straight, strait"));
+  ASSERT_TRUE(ui.click_text("Change ?", draw));
   EXPECT_EQ(scope.layout.sentence, "The animal didn't cross the straight because it was too tired.");
 }
 
@@ -190,6 +228,11 @@ TEST_F(GlanceWindow, ADensityBringsItsColumnsAndSettings) {
   EXPECT_TRUE(ui.drew("Corpus"));
   EXPECT_TRUE(ui.drew("Loss"));
   EXPECT_FALSE(ui.drew("Held-out split")) << "not among the first to be changed";
+  ASSERT_TRUE(ui.click_text("All settings", draw));
+  EXPECT_TRUE(ui.drew("Held-out split")) << "of the corpus";
+  EXPECT_FALSE(ui.drew("Tokenizer type")) << "of another section";
+  ASSERT_TRUE(ui.click_text("Fewer settings", draw));
+  EXPECT_FALSE(ui.drew("Held-out split"));
   set_density(scope.layout, Density::everything);
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("Held-out split"));
@@ -198,7 +241,8 @@ TEST_F(GlanceWindow, ADensityBringsItsColumnsAndSettings) {
 TEST_F(GlanceWindow, ASettingThatIsAskedForIsThere) {
   show_field(scope, "training.clip_norm");
   ui.frames(3, draw);
-  EXPECT_EQ(scope.layout.density, Density::everything);
+  EXPECT_TRUE(scope.all_settings["training"]) << "but not the other sections";
+  EXPECT_FALSE(ui.drew("Held-out split"));
   EXPECT_TRUE(scope.layout.setup_open);
   EXPECT_TRUE(scope.field_to_show.empty());
   const ConfigField& field = config_field("training.clip_norm");

@@ -1,6 +1,7 @@
 // Lessons as text, whatever somebody writes; and their page beside the window.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -9,8 +10,10 @@
 
 #include "lessons/lesson_text.h"
 #include "lessons/measures.h"
+#include "messages/metrics.h"
 #include "shell/dialogs/palette.h"
 #include "shell/lessons/lessons.h"
+#include "shell/lessons/writing.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"
 #include "snapshot_fixture.h"
@@ -170,7 +173,7 @@ TEST(LessonMeasures, AreOfTheLook) {
   Matrix& map = inspection->encoder[1][2];
   for (int col = 0; col < map.cols; ++col) map.at(10, col) = col == 1 ? 0.75F : 0;
   const Views views;
-  const LessonSight sight{inspection.get(), views, *find_workspace("attention"), Config()};
+  const LessonSight sight{inspection.get(), views, *find_workspace("attention"), Config(), Curves()};
   const auto value = [&](const char* text) { return value_text(measured(read_expression(text), sight).value()); };
   EXPECT_EQ(value("weight encoder 2 3 it animal"), "0.75");
   EXPECT_EQ(value("most encoder 2 3 it"), "animal");
@@ -205,8 +208,19 @@ TEST(LessonMeasures, AreOfTheRun) {
   const Views views;
   Config config;
   config.model.attention = "luong-dot";
-  const LessonSight sight{inspection.get(), views, *find_workspace("origins"), config};
+  inspection->known_words = 310;
+  inspection->unseen = {{1, 2, "animal", {}}};
+  Curves curves;
+  MetricPoint point;
+  point.step = 40;
+  point.set(metric("validation_nll"), 0.25);
+  curves.append(point);
+  const LessonSight sight{inspection.get(), views, *find_workspace("origins"), config, curves};
   const auto value = [&](const char* text) { return measured(read_expression(text), sight); };
+  EXPECT_EQ(value_text(value("metric validation_nll").value()), "0.25");
+  EXPECT_FALSE(value("metric loss")) << "not measured";
+  EXPECT_FALSE(value("metric nothing"));
+  EXPECT_EQ(value_text(value("unseen-words").value()), "1");
   EXPECT_EQ(value_text(value("updates").value()), "40");
   EXPECT_EQ(value_text(value("field model.attention").value()), "luong-dot");
   EXPECT_EQ(value_text(value("field model.d_model").value()), std::to_string(config.model.d_model));
@@ -226,7 +240,7 @@ TEST(LessonMeasures, OfAMemoryAreOfItsGates) {
   inspection->recurrent = cells;
   const Views views;
   const Config config;
-  const LessonSight sight{inspection.get(), views, *find_workspace("origins"), config};
+  const LessonSight sight{inspection.get(), views, *find_workspace("origins"), config, Curves()};
   const auto value = [&](const char* text) { return measured(read_expression(text), sight).value(); };
   EXPECT_DOUBLE_EQ(std::get<double>(value("kept-at saw")), 0.375);
   EXPECT_EQ(value_text(value("forgets-most")), "it") << "neither a comma nor the end is a word";
@@ -244,7 +258,7 @@ TEST(LessonMeasures, OfLengthsAreOfTheWeightsOfNow) {
       .question = {}, .model = "LSTM", .trained = 6, .points = {{4, 10, 9, {}}, {5, 10, 6, {}}, {6, 10, 2, {}}}};
   take_lengths(views.of<OriginsView>().lengths, tried, inspection->run, inspection->step);
   const Config config;
-  const LessonSight sight{inspection.get(), views, *find_workspace("origins"), config};
+  const LessonSight sight{inspection.get(), views, *find_workspace("origins"), config, Curves()};
   const auto value = [&](const char* text) { return measured(read_expression(text), sight); };
   EXPECT_EQ(value_text(value("exact 5").value()), "0.60");
   EXPECT_FALSE(value("exact 9"));
@@ -550,6 +564,43 @@ TEST_F(LessonWindow, EscapeLeavesThePresentationOnlyAtTheSecondPress) {
   ui.key(Key::escape, draw);
   EXPECT_FALSE(scope.presentation);
   EXPECT_TRUE(in_lesson(scope));
+}
+
+TEST_F(LessonWindow, OneThatIsWrittenIsShownAgainWhenItIsSaved) {
+  const std::string path = "/home/teacher/my-lesson.lesson";
+  const auto save = [&](const std::string& text) {
+    receive(scope, {FileRead{.path = path, .bytes = text, .error = {}}}, nullptr);
+    settle();
+  };
+  const std::string text = lesson_template("my-lesson");
+  EXPECT_THAT(read_lesson(text, "my-lesson.lesson").complaints, IsEmpty());
+  preview_lesson(scope, path);
+  ui.frame(draw);
+  const auto asks = [&](const Command& command) {
+    const auto* read = std::get_if<ReadFile>(&command);
+    return read && read->path == path;
+  };
+  EXPECT_TRUE(std::ranges::any_of(scope.commands, asks));
+  save(text);
+  ASSERT_TRUE(in_lesson(scope));
+  EXPECT_EQ(open_lesson(scope).name, "my-lesson");
+  page(true);
+  EXPECT_TRUE(ui.drew("What will the reader have to predict?"));
+
+  std::string changed = text;
+  changed.replace(changed.find("What will the reader"), 8, "Which word");
+  save(changed);
+  EXPECT_TRUE(ui.drew("Which word")) << "at the part that was shown";
+  std::string wrong = changed;
+  wrong.replace(wrong.find("kind: choose"), 12, "kind: guess");
+  save(wrong);
+  EXPECT_TRUE(ui.drew("my-lesson.lesson:")) << "the line is named";
+  EXPECT_TRUE(ui.drew("Which word")) << "the last valid version stays";
+  save(changed);
+  EXPECT_FALSE(ui.drew("my-lesson.lesson:"));
+  leave_lesson(scope);
+  ui.frame(draw);
+  EXPECT_FALSE(scope.lessons.file);
 }
 
 TEST_F(LessonWindow, EveryKindOfPredictionIsMade) {

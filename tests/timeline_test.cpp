@@ -228,6 +228,20 @@ TEST_F(TimelineTest, AFilmVisitsEveryFrameOnceAndEndsAtTheLast) {
   EXPECT_THAT(visited, ElementsAre(0, 200, 400, 600, 800));
 }
 
+TEST_F(TimelineTest, AFilmSpendsItsTimeOnChanges) {
+  record({0, 200, 400, 600, 800});
+  std::vector<Frame> frames = recorded_sentence(scope)->frames;
+  auto changed = std::make_shared<Snapshot>(*frames[3]);
+  for (Matrix& head : changed->encoder.front()) std::ranges::fill(head.values, 0.0F);
+  for (std::size_t i = 0; i < 3; ++i) frames[i] = frames[4];
+  frames[3] = changed;
+  const std::vector<double> seconds = film_seconds(frames);
+  EXPECT_THAT(seconds, ElementsAre(0.04, 0.04, testing::DoubleNear(2 * seconds_per_frame, 1e-9),
+                                   testing::DoubleNear(2 * seconds_per_frame, 1e-9), seconds_per_frame));
+  const std::vector<Frame> same(3, frames[0]);
+  EXPECT_THAT(film_seconds(same), testing::Each(seconds_per_frame)) << "nothing changes";
+}
+
 TEST_F(TimelineTest, WhatFramesDoNotHoldIsSaid) {
   record({0, 600});
   show_frame(scope, 0);

@@ -23,11 +23,11 @@
 namespace attnscope {
 namespace {
 
-// Readable from the last row: no font smaller than 24 pixels at 1920 × 1080, scaled proportionally elsewhere.
+// Readable from the last row: no font smaller than 24 pixels at 1920 × 1080, and 20 at 1280 × 720, scaled elsewhere.
 float presentation_scale(float content_scale) {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const float share = std::min(size.x / 1920, size.y / 1080);
-  return std::max(content_scale, share * 24 / least_projected_type);
+  return std::max(content_scale, std::max(share * 24, std::min(share * 30, 20.0F)) / least_projected_type);
 }
 
 // Clears `areas` of a framebuffer of that height.

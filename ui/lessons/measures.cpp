@@ -11,6 +11,7 @@
 #include "analysis/attention_measures.h"
 #include "lessons/answers.h"
 #include "messages/decodings.h"
+#include "messages/metrics.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/decoding/view.h"
 #include "workspaces/embeddings/view.h"
@@ -186,6 +187,15 @@ Answer neighbour(const LessonSight& sight, Arguments arguments) {
   return token_name(inspection.vocabulary->tokens[static_cast<std::size_t>(inspection.neighbours.nearest[*rank].id)]);
 }
 
+Answer analogy(const LessonSight& sight, Arguments arguments) {
+  const EmbeddingResult* inspection = embeddings_of(sight).inspection.get();
+  if (!inspection || inspection->answers.empty()) return {};
+  const auto name = [&](int id) { return token_name(inspection->vocabulary->tokens[static_cast<std::size_t>(id)]); };
+  for (std::size_t i = 0; i < inspection->analogy.size(); ++i)
+    if (inspection->analogy[i] < 0 || name(inspection->analogy[i]) != arguments[i]) return {};
+  return name(inspection->answers.front().id);
+}
+
 Answer separation(const LessonSight& sight, Arguments arguments) {
   const SenseResult* inspection = embeddings_of(sight).senses.inspection.get();
   if (!inspection || inspection->word != arguments[0]) return {};
@@ -208,6 +218,18 @@ Answer field(const LessonSight& sight, Arguments arguments) {
   } catch (const ConfigError&) {
     return {};
   }
+}
+
+Answer last_metric(const LessonSight& sight, Arguments arguments) {
+  const auto row = std::ranges::find(metric_rows, arguments[0], &MetricRow::key);
+  if (row == metric_rows.end()) return {};
+  const Series& points = sight.curves[static_cast<std::size_t>(row - metric_rows.begin())].points();
+  return points.y.empty() ? Answer() : number(points.y.back());
+}
+
+Answer unseen_words(const LessonSight& sight, Arguments) {
+  const bool known = sight.inspection && sight.inspection->known_words > 0;
+  return known ? number(static_cast<double>(sight.inspection->unseen.size())) : Answer();
 }
 
 // ---- positions
@@ -257,10 +279,13 @@ constexpr std::array measure_table = {
     Measure{"decoding-view", "", "the open view of Decoding: steps, tree, readings or forcing", decoding_view},
     Measure{"chosen-word", "", "the word selected in Embeddings", chosen_word},
     Measure{"neighbour", "WORD RANK", "nearest neighbor of the selected word with that rank (1: nearest)", neighbour},
+    Measure{"analogy", "A B C", "the vector nearest to B − A + C, while Embeddings shows this analogy", analogy},
     Measure{"separation", "WORD LAYER",
             "how well the layer (0: embedding) separates the word's senses: silhouette score", separation},
     Measure{"updates", "", "number of training steps so far", updates},
     Measure{"field", "KEY", "a configuration field of the run, as listed by attnscope fields", field},
+    Measure{"metric", "METRIC", "last value of a metric of the run, named as in metrics.jsonl", last_metric},
+    Measure{"unseen-words", "", "number of words of the sentence that do not occur in the training data", unseen_words},
     Measure{"turn-query", "", "the query's position in Rotary embeddings (RoPE)", turn_query},
     Measure{"turn-key", "", "the key's position there", turn_key},
     Measure{"turn-distance", "", "distance from the key to the query", turn_distance},
@@ -301,6 +326,9 @@ std::string complaint_about(const Expression& expression) {
   if (!measure) return fmt::format("there is no measure \"{}\"", expression.measure);
   if (word_count(measure->form) != expression.arguments.size())
     return fmt::format("{} takes {}", measure->name, measure->form.empty() ? "nothing" : measure->form);
+  if (measure->form == "METRIC" &&
+      std::ranges::find(metric_rows, expression.arguments[0], &MetricRow::key) == metric_rows.end())
+    return fmt::format("there is no metric \"{}\"", expression.arguments[0]);
   if (measure->form == "KEY") return complaint_about_field(expression.arguments[0]);
   if (measure->form.starts_with("PART") &&
       !head_from(expression.arguments[0], expression.arguments[1], expression.arguments[2]))

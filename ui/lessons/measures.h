@@ -20,6 +20,7 @@ struct LessonSight {
   const Views& views;
   const Workspace& open;
   const Config& config;  // of the run
+  const Curves& curves;
 };
 
 struct Measure {

@@ -511,6 +511,8 @@ constexpr std::array table = {
         "Saves the data of the workspace as CSV: the selected head's weights with both tokens, or the points of a map.",
         no_key, apart(Menu::exports), choose_it<Purpose::save_csv>, can_choose_it<Purpose::save_csv>, nullptr,
         pictures},
+    Action{"save-curves", "Curves as CSV…", "Saves all curves as CSV, one row per step (downsampled for long runs).",
+           no_key, Menu::exports, choose_it<Purpose::save_curves>, can_choose_it<Purpose::save_curves>},
     Action{"save-json", "Numbers as JSON…",
            "Saves the data of the workspace as JSON: the selected head's weights with both tokens, or the points of a "
            "map.",
@@ -525,10 +527,11 @@ constexpr std::array table = {
            "Saves the sentence and the other pinned ones, at all their recorded steps, as one .html file. Any browser "
            "shows it, without a network, and attnscope opens it like a capture.",
            no_key, Menu::exports, choose_it<Purpose::save_page>, can_choose_it<Purpose::save_page>},
-    Action{"save-report", "Report…",
-           "Writes a report of the saved run, with its settings, curves, scores, heads, embeddings and circuit, as a page "
-           "and, if weasyprint or chromium is installed, as PDF. While two runs are compared, it compares them.",
-           no_key, Menu::exports, choose_it<Purpose::save_report>, can_choose_it<Purpose::save_report>},
+    Action{
+        "save-report", "Report…",
+        "Writes a report of the saved run, with its settings, curves, scores, heads, embeddings and circuit, as a page "
+        "and, if weasyprint or chromium is installed, as PDF. While two runs are compared, it compares them.",
+        no_key, Menu::exports, choose_it<Purpose::save_report>, can_choose_it<Purpose::save_report>},
     Action{"save-film", "Film as numbered PNGs…",
            "Saves the workspace at every recorded step of the pinned sentence as film-00001.png, film-00002.png and so "
            "on, in a folder.",
@@ -599,6 +602,12 @@ constexpr std::array table = {
            move_part_by<-1>, in_lesson},
     Action{"restart-lesson", "Restart the lesson", "Restores everything to its state at the start of the lesson.",
            in_window(ctrl(Key::home)), Menu::lessons, restart_lesson, in_lesson},
+    Action{"new-lesson", "New lesson…",
+           "Writes a template of a lesson and shows it; whenever you save it, it is shown again.", no_key,
+           apart(Menu::lessons), choose_it<Purpose::save_lesson>, can_choose_it<Purpose::save_lesson>},
+    Action{"preview-lesson", "Preview a lesson…",
+           "Shows a lesson from a file; whenever you save it, it is shown again.", no_key, Menu::lessons,
+           choose_it<Purpose::open_lesson>, can_choose_it<Purpose::open_lesson>},
     Action{"leave-lesson", "Leave the lesson",
            "Restores what you had before the lesson. You can continue the lesson later.", no_key, Menu::lessons,
            leave_lesson, in_lesson},
@@ -902,6 +911,7 @@ WorkspaceContext context_of(AppState& scope, TextureStore& textures, const Skin&
   return {.maps = shown_maps(scope),
           .live = live_inspection(scope),
           .views = scope.views,
+          .run = shown_run(scope).run,
           .config = shown_run(scope).run.config,
           .curves = shown_run(scope).curves,
           .has_run = has_run(scope),
@@ -910,6 +920,7 @@ WorkspaceContext context_of(AppState& scope, TextureStore& textures, const Skin&
           .study = scope.study_wanted,
           .studying = scope.study.has_value(),
           .sentence_wanted = scope.sentence_wanted,
+          .experiments_wanted = scope.experiments.asked,
           .textures = textures,
           .skin = skin};
 }

@@ -90,7 +90,8 @@ bool animating(const AppState& scope) {
   const Workspace& workspace = *scope.layout.workspace;
   const bool busy = workspace.is_busy && workspace.is_busy(scope.views);
   const bool exporting = scope.exports.picture || scope.exports.film;
-  return busy || exporting || scope.timeline.playing || std::ranges::any_of(scope.toasts, &Toast::fades);
+  return busy || exporting || scope.lessons.file || scope.timeline.playing ||
+         std::ranges::any_of(scope.toasts, &Toast::fades);
 }
 
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -141,17 +142,20 @@ enum class Purpose {
   open_experiment,
   open_target,
   open_tokenizer,
+  open_lesson,
   save_run,
   save_view,
   save_png,
   save_svg,
   save_handout,
   save_csv,
+  save_curves,
   save_json,
   save_capture,
   save_page,
   save_film,
   save_report,
+  save_lesson,
 };
 
 struct PictureOrder {
@@ -190,9 +194,10 @@ struct ReplaceQuestion {
 // Navigation through the recorded frames of the sentence, which is pinned then. RunView::past is the displayed one.
 struct Timeline {
   bool playing = false;
-  double frame_began = 0;  // ImGui::GetTime() when the frame was shown; valid only while playing
-  float speed = 1;         // playback speed
-  bool focused = false;    // has keyboard focus
+  double frame_began = 0;            // ImGui::GetTime() when the frame was shown; valid only while playing
+  std::vector<double> seconds = {};  // how long each recorded frame is shown at speed 1; of the frames when it began
+  float speed = 1;                   // playback speed
+  bool focused = false;              // has keyboard focus
 };
 
 // Permissions of the window on the run it shows.
@@ -239,7 +244,8 @@ struct AppState {
   ServeDialog serving;
   std::optional<Service> service;  // nullopt: no server is running
   ContextMenu context_menu;
-  std::string_view field_to_show;  // field of the setup to scroll to in the next frame; empty: none
+  std::map<std::string_view, bool> all_settings;  // by section of the setup: it shows more than the basic fields
+  std::string_view field_to_show;                 // field of the setup to scroll to in the next frame; empty: none
   FileBrowser browser;
   std::string reference;  // expected output for the sentence; empty: unknown
   Views views;            // of the workspaces

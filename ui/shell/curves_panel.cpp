@@ -68,7 +68,8 @@ void draw_controls(const Curves& curves, const Curves* other, CurvesView& view, 
                   "steps, with Ctrl only the values."),
                skin);
   next_in_row(button_width(tr("CSV")), gap);
-  if (ImGui::Button(tr_label("CSV"))) ImGui::SetClipboardText(curves_csv(curves, view.weights, other).c_str());
+  view.copied = ImGui::Button(tr_label("CSV"));
+  if (view.copied) ImGui::SetClipboardText(curves_csv(curves, view.weights, other).c_str());
   help_tooltip(tr("Copies all curves to the clipboard as CSV, one row per step (downsampled for long runs)."), skin);
   ImGui::PopStyleVar();
 }
@@ -193,6 +194,7 @@ std::vector<MetricLines> plots_of_both(const Curves& a, const Curves& b, const C
     MetricLines plot{metrics.front(), {}};
     std::size_t next_color = 0;
     for (const std::size_t place : metrics) {
+      if (place == metric("train_nll")) continue;  // four lines are enough in one plot
       const MetricRow& row = metric_rows[place];
       const auto named = std::ranges::find(both_names, row.key, &BothNames::key);
       const BothNames names = named == both_names.end() ? BothNames{row.key, "A", "B"} : *named;
@@ -269,6 +271,7 @@ void draw_metrics(const MetricLines& lines, CurvesView& view, ImVec2 size, PlotR
 void draw_curves(const Curves& curves, CurvesView& view, const Skin& skin, const Curves* other) {
   view.plots.resize(metric_rows.size());
   draw_controls(curves, other, view, skin);
+  if (!view.note.empty()) small_text(skin.theme.text_dim, view.note, skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
   const float axis_height = font_size(skin.fonts.small) + skin.px(6);  // the last plot has the axis numbers

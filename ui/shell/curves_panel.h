@@ -41,6 +41,8 @@ struct CurvesView {
   std::optional<std::int64_t> best_step;  // with the lowest validation loss; none: unknown
   PlotView weight_plot;
   PlotView difference_plot;  // of the two runs' losses
+  bool copied = false;       // to the clipboard, in this frame
+  std::string note;          // what to know before two of the curves are compared; empty: nothing
   float smoothing = 0.9F;    // weight of the past in the moving averages of noisy metrics
 };
 

@@ -143,6 +143,11 @@ void write_csv(AppState& scope, const std::string& path, bool replace) {
   write_numbers(scope, path, replace, matrix_csv);
 }
 
+void write_curves(AppState& scope, const std::string& path, bool replace) {
+  const std::string text = curves_csv(scope.a.curves, scope.curves_view.weights, scope.b ? &scope.b->curves : nullptr);
+  scope.commands.push_back(WriteFile{path, text, replace});
+}
+
 void write_json(AppState& scope, const std::string& path, bool replace) {
   write_numbers(scope, path, replace, matrix_json);
 }

@@ -20,6 +20,7 @@ void copy_workspace(AppState& scope);  // copies a picture to the clipboard
 bool has_numbers(const AppState& scope);
 std::string numbers_name(const AppState& scope);
 void write_csv(AppState& scope, const std::string& path, bool replace);
+void write_curves(AppState& scope, const std::string& path, bool replace);
 void write_json(AppState& scope, const std::string& path, bool replace);
 void copy_numbers(AppState& scope);
 

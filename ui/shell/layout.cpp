@@ -125,6 +125,7 @@ Layout first_layout() {
   Layout layout;
   set_density(layout, Density::simple);
   layout.workspace = find_workspace("glance");
+  layout.sentence_edited = false;
   return layout;
 }
 
@@ -141,6 +142,7 @@ std::string layout_to_json(const Layout& layout) {
       {"zoom", layout.zoom},
       {"density", text_of(layout.density)},
       {"sentence", layout.sentence},
+      {"sentence_edited", layout.sentence_edited},
       {"recent", layout.recent},
       {"recent_runs", layout.recent_runs},
       {"last_run", layout.last_run},
@@ -168,6 +170,7 @@ LayoutRead layout_from_json(std::string_view text) {
   reader.flag("curves_open", read.layout.curves_open);
   reader.number("zoom", read.layout.zoom, min_zoom, max_zoom);
   reader.text("sentence", read.layout.sentence);
+  reader.flag("sentence_edited", read.layout.sentence_edited);
   // Older settings files call it a history.
   reader.texts(json.contains("recent") ? "recent" : "history", read.layout.recent, max_recent);
   reader.texts("recent_runs", read.layout.recent_runs, max_recent_runs);

@@ -35,6 +35,7 @@ struct Layout {
   std::optional<Language> language;  // of window and lessons; nullopt: the system's
   float zoom = 1;                    // min_zoom … max_zoom, multiplied by the display's scale
   std::string sentence = "The animal didn't cross the street because it was too tired.";
+  bool sentence_edited = true;           // false: a hint says that it can be
   std::vector<std::string> recent;       // sentences entered before, newest first
   std::vector<std::string> recent_runs;  // folders opened and saved to, newest first
   std::string last_run;                  // folder of the run that was open at the end; empty: none

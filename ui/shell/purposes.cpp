@@ -17,6 +17,7 @@
 #include "shell/captures.h"
 #include "shell/comparing.h"
 #include "shell/export.h"
+#include "shell/lessons/writing.h"
 #include "shell/saved_view.h"
 #include "shell/sentence.h"
 #include "widgets/words.h"
@@ -33,7 +34,7 @@ struct Row {
   bool (*applies)(const AppState&) = nullptr;          // null: always
   const char* extension = "";                          // of the written file
   std::string (*proposes)(const AppState&) = nullptr;  // suggested name without extension; if set, a new file is
-                                                       // created, after confirmation if it exists
+                                                       // created, after confirmation if it exists, or a new run
 };
 
 // An autosave continues in its own folder.
@@ -87,6 +88,15 @@ void save_run(AppState& scope, const std::string& path, bool) {
   scope.commands.push_back(SaveRun{path});
 }
 
+void open_lesson_file(AppState& scope, const std::string& path, bool) {
+  preview_lesson(scope, path);
+}
+
+void save_lesson(AppState& scope, const std::string& path, bool replace) {
+  scope.commands.push_back(WriteFile{path, lesson_template(fs::path(path).stem().string()), replace});
+  preview_lesson(scope, path);
+}
+
 std::string workspace_name(const AppState& scope) {
   return std::string(scope.layout.workspace->name);
 }
@@ -95,8 +105,17 @@ std::string handout_name(const AppState& scope) {
   return in_lesson(scope) ? open_lesson(scope).name : workspace_name(scope);
 }
 
-std::string view_name(const AppState&) {
-  return "view";
+std::string lesson_name(const AppState&) {
+  return "my-lesson";
+}
+
+// Of the run's corpus, without folder and extension.
+std::string corpus_name(const AppState& scope) {
+  return fs::path(scope.a.run.config.corpus.source).stem().string();
+}
+
+std::string curves_name(const AppState& scope) {
+  return corpus_name(scope) + "-curves";
 }
 
 std::string film_name(const AppState&) {
@@ -134,11 +153,14 @@ constexpr FileChoice view_file = {
     .accept = mark("Open"),
     .advice = mark("Opens a file saved with \u201CSave this view\u201D; its name ends in .attnscope."),
     .files = true};
-constexpr FileChoice experiment_choice = {
-    .title = mark("Open an experiment"),
-    .accept = mark("Open"),
-    .advice = mark("Choose the file experiment.json in the experiment's folder."),
-    .files = true};
+constexpr FileChoice experiment_choice = {.title = mark("Open an experiment"),
+                                          .accept = mark("Open"),
+                                          .advice = mark("Choose the file experiment.json in the experiment's folder."),
+                                          .files = true};
+constexpr FileChoice lesson_file = {.title = mark("Preview a lesson"),
+                                    .accept = mark("Open"),
+                                    .advice = mark("Choose a .lesson file. Whenever it is saved, it is shown again."),
+                                    .files = true};
 constexpr FileChoice new_film = {
     .title = mark("Save the film"),
     .accept = mark("Save"),
@@ -157,19 +179,22 @@ constexpr std::array rows = {
     Row{Purpose::open_experiment, experiment_choice, read_experiment_file},
     Row{Purpose::open_target, text_file, open_target},
     Row{Purpose::open_tokenizer, text_file, open_tokenizer},
-    Row{Purpose::save_run, new_run, save_run, has_run},
-    Row{Purpose::save_view, new_file, save_view, can_save_view, saved_view_extension.data(), view_name},
+    Row{Purpose::open_lesson, lesson_file, open_lesson_file},
+    Row{Purpose::save_run, new_run, save_run, has_run, "", corpus_name},
+    Row{Purpose::save_view, new_file, save_view, can_save_view, saved_view_extension.data(), workspace_name},
     Row{Purpose::save_png, new_file, order_png, can_take_picture, ".png", workspace_name},
     Row{Purpose::save_svg, new_file, order_svg, can_take_picture, ".svg", workspace_name},
     Row{Purpose::save_handout, new_file, order_handout, can_take_picture, ".html", handout_name},
     Row{Purpose::save_csv, new_file, write_csv, has_numbers, ".csv", numbers_name},
+    Row{Purpose::save_curves, new_file, write_curves, has_curves, ".csv", curves_name},
     Row{Purpose::save_json, new_file, write_json, has_numbers, ".json", numbers_name},
     Row{Purpose::save_capture, new_file, save_capture, can_save_capture, capture_extension.data(), capture_name},
     Row{Purpose::save_page, new_file, save_page, can_save_capture, page_extension.data(), capture_name},
     Row{Purpose::save_film, new_film, order_film, can_film, "", film_name},
     Row{Purpose::save_report, new_report, order_report, can_report, "", report_name},
+    Row{Purpose::save_lesson, new_file, save_lesson, nullptr, ".lesson", lesson_name},
 };
-static_assert(rows.size() == static_cast<std::size_t>(Purpose::save_report) + 1);
+static_assert(rows.size() == static_cast<std::size_t>(Purpose::save_lesson) + 1);
 
 const Row& row_of(Purpose purpose) {
   return rows[static_cast<std::size_t>(purpose)];
@@ -189,7 +214,7 @@ bool is_there(const AppState& scope, const std::string& path) {
 void take_choice(AppState& scope, const std::string& path) {
   const Row& row = row_of(*scope.purpose);
   const std::string whole = with_extension(path, row.extension);
-  if (row.proposes && is_there(scope, whole)) {
+  if (row.proposes && !row.choice.runs && is_there(scope, whole)) {
     scope.replace_question = {row.purpose, whole};
   } else {
     row.take(scope, whole, false);

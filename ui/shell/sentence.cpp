@@ -10,6 +10,7 @@
 #include "shell/captures.h"
 #include "shell/export.h"
 #include "shell/lessons/lessons.h"
+#include "shell/lessons/writing.h"
 #include "shell/overrides.h"
 #include "shell/saved_view.h"
 #include "shell/training.h"
@@ -181,7 +182,9 @@ struct Receiver {
   void operator()(const DirectoryListed& listing) { receive(scope.browser, listing); }
   void operator()(const FileWritten& written) { receive(scope, written); }
   void operator()(const FileRead& read) {
-    is_experiment(read) ? receive_experiment(scope, read) : receive(scope, read);
+    is_experiment(read)               ? receive_experiment(scope, read)
+    : is_followed_lesson(scope, read) ? receive_lesson(scope, read)
+                                      : receive(scope, read);
   }
 
   void warn(const std::vector<std::string>& warnings) {
@@ -201,6 +204,7 @@ void remember_run(AppState& scope, const std::string& folder) {
 
 void set_sentence(AppState& scope, std::string text) {
   scope.layout.sentence = std::move(text);
+  scope.layout.sentence_edited = true;
   const Example* example = example_of(scope);
   scope.reference = example == nullptr ? std::string() : example->target;
   let_go_of_places(scope);

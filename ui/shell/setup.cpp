@@ -18,26 +18,14 @@
 namespace attnscope {
 namespace {
 
-// The most frequently changed fields; the others are shown at Density::everything.
-constexpr std::array<std::string_view, 17> basic_fields = {
-    "corpus.source",
-    "corpus.target",
-    "tokenizer.vocab_size",
-    "model.architecture",
-    "model.reader",
-    "model.pooling",
-    "model.cell",
-    "model.attention",
-    "model.d_model",
-    "model.num_heads",
-    "model.num_encoder_layers",
-    "model.num_decoder_layers",
-    "model.d_ff",
-    "model.positions",
-    "training.steps",
-    "training.batch_size",
-    "training.label_smoothing",
+// What a beginner changes; a section shows its other fields on demand, or at Density::everything.
+constexpr std::array<std::string_view, 8> basic_fields = {
+    "corpus.source",   "model.architecture",       "model.d_model",
+    "model.num_heads", "model.num_encoder_layers", "model.num_decoder_layers",
+    "model.positions", "training.steps",
 };
+
+using Complaints = std::map<std::string_view, std::string>;  // by key
 
 bool is_basic(std::string_view key) {
   return std::ranges::find(basic_fields, key) != basic_fields.end();
@@ -316,6 +304,29 @@ void draw_facts(const AppState& scope, std::string_view section, const Skin& ski
   }
 }
 
+// Returns true if a live field was edited.
+bool draw_section(AppState& scope, std::string_view section, const Complaints& complaints, float labels,
+                  const Skin& skin) {
+  const bool everything = scope.layout.density == Density::everything;
+  bool& all = scope.all_settings[section];
+  bool live_edited = false;
+  int others = 0;
+  draw_heading(section, skin);
+  for (const ConfigField& field : config_fields()) {
+    if (section_of(field) != section) continue;
+    const auto found = complaints.find(field.key);
+    const bool used = is_used(scope.edited, field), basic = is_basic(field.key);
+    others += used && !basic;
+    if ((used && (everything || all || basic)) || found != complaints.end())
+      live_edited |= draw_field(scope, field, found == complaints.end() ? std::string() : found->second, labels, skin);
+  }
+  draw_facts(scope, section, skin);
+  if (everything || others == 0) return live_edited;
+  const std::string label = all ? std::string(tr("Fewer settings")) : trf("All settings ({} more)", others);
+  if (ImGui::SmallButton(fmt::format("{}##{}", label, section).c_str())) all = !all;
+  return live_edited;
+}
+
 void draw_waiting(AppState& scope, int waiting, bool valid, const Skin& skin) {
   ImGui::Separator();
   const Color32 color = !valid ? skin.theme.error : waiting > 0 ? skin.theme.warning : skin.theme.text_dim;
@@ -345,7 +356,7 @@ void draw_waiting(AppState& scope, int waiting, bool valid, const Skin& skin) {
 
 }  // namespace
 
-std::map<std::string_view, std::string> field_complaints(const Config& config) {
+Complaints field_complaints(const Config& config) {
   std::map<std::string_view, std::string> complaints;
   for (const ConfigField& field : config_fields()) {
     try {
@@ -374,7 +385,7 @@ int waiting_fields(const Config& running, const Config& edited) {
 
 void show_field(AppState& scope, std::string_view key) {
   scope.layout.setup_open = true;
-  if (!is_basic(key)) scope.layout.density = Density::everything;
+  if (!is_basic(key)) scope.all_settings[key.substr(0, key.find('.'))] = true;
   scope.field_to_show = key;
 }
 
@@ -386,27 +397,9 @@ void draw_setup(AppState& scope, const Skin& skin) {
   ImGui::Indent(skin.px(9));  // room for the dots
   const float labels = label_column(skin);
   draw_presets(scope.edited, labels, skin);
-  const bool all = scope.layout.density == Density::everything;
-  int left_out = 0;
-  std::string_view section;
-  for (const ConfigField& field : config_fields()) {
-    const auto found = complaints.find(field.key);
-    const bool shown = is_used(scope.edited, field) && (all || is_basic(field.key));
-    if (!shown && found == complaints.end()) {
-      left_out += is_used(scope.edited, field);
-      continue;
-    }
-    if (section_of(field) != section) {
-      if (!section.empty()) draw_facts(scope, section, skin);
-      section = section_of(field);
-      draw_heading(section, skin);
-    }
-    live_edited |= draw_field(scope, field, found == complaints.end() ? std::string() : found->second, labels, skin);
-  }
-  draw_facts(scope, section, skin);
+  for (const auto& [section, title] : section_titles)
+    live_edited |= draw_section(scope, section, complaints, labels, skin);
   scope.field_to_show = {};
-  if (left_out > 0 && ImGui::Button(trf("{} more settings", left_out).c_str()))
-    scope.layout.density = Density::everything;
   ImGui::Unindent(skin.px(9));
   ImGui::EndChild();
   draw_waiting(scope, waiting_fields(scope.a.run.config, scope.edited), complaints.empty(), skin);

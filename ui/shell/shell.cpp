@@ -1,3 +1,4 @@
+#include "messages/metrics.h"
 #include "shell/panels.h"
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "shell/captures.h"
 #include "shell/dialogs/context_menu.h"
 #include "shell/lessons/lessons.h"
+#include "shell/lessons/writing.h"
 #include "shell/overrides.h"
 #include "shell/pen.h"
 #include "shell/saved_view.h"
@@ -247,13 +249,29 @@ void draw_setup_column(AppState& scope, float height, const Skin& skin) {
   ImGui::SameLine(0, skin.px(4));
 }
 
+// Said while the training loss, which dropout and label smoothing raise, is above the validation loss.
+std::string note_on_losses(const AppState& scope) {
+  const Config& config = scope.a.run.config;
+  const Series& trained = scope.a.curves[metric("loss")].points();
+  const Series& validated = scope.a.curves[metric("validation_nll")].points();
+  const bool raised = config.training.label_smoothing > 0 || config.model.dropout > 0;
+  if (scope.b || !raised || trained.y.empty() || validated.y.empty() || trained.y.back() <= validated.y.back())
+    return {};
+  std::string note = tr("“train” is above “validation” because dropout and label smoothing raise it.");
+  if (!scope.a.curves[metric("train_nll")].points().y.empty()) note += tr(" Without them it is “train, plain”.");
+  return note;
+}
+
 void draw_curves_column(AppState& scope, float width, float height, const Skin& skin) {
   ImGui::SameLine(0, 0);
   draw_splitter("curves_edge", scope.layout.curves_width, height, curves_edge, skin);
   ImGui::SameLine(0, skin.px(4));
   ImGui::BeginChild("curves", ImVec2(width, height));
   scope.curves_view.best_step = scope.b ? std::nullopt : scope.a.status.best_step;
+  scope.curves_view.note = note_on_losses(scope);
   draw_curves(scope.a.curves, scope.curves_view, skin, scope.b ? &scope.b->curves : nullptr);
+  if (scope.curves_view.copied)
+    notify(scope, Severity::info, tr("The curves were copied as CSV. Export, Curves as CSV saves them in a file."));
   ImGui::EndChild();
   light_item(scope, "curves", skin);
 }
@@ -327,6 +345,7 @@ void draw_shell(AppState& scope, TextureStore& textures, const Skin& skin) {
     draw_toasts(scope, corner, skin);
   }
   settle_saved_view(scope);
+  follow_lesson_file(scope, ImGui::GetTime());
   settle_lesson(scope);
   ask_for_inspection(scope);
   settle_undo(scope);

@@ -42,12 +42,12 @@ void draw_status(const AppState& scope, const Skin& skin) {
   const float room = ImGui::GetContentRegionAvail().x - skin.px(20);
   const bool roomy = text_size(skin.fonts.mono, text).x <= room;
   const WithFont font(roomy ? skin.fonts.mono : skin.fonts.mono_small);
-  const float width = ImGui::CalcTextSize(text.c_str()).x;
+  const std::string shown = shortened(ImGui::GetFont(), text, room);
+  const float width = ImGui::CalcTextSize(shown.c_str()).x;
   const float x = ImGui::GetWindowWidth() - width - skin.px(12);
-  // If the window is too narrow, the line follows the buttons and is clipped at the window's edge.
   ImGui::SetCursorPosX(std::max(x, ImGui::GetCursorPosX() + skin.px(8)));
   ImGui::AlignTextToFramePadding();
-  dim_text(text, skin);
+  dim_text(shown, skin);
   const std::string complete = scope.a.run.name.empty() ? text : scope.a.run.name + ": " + text;
   help_tooltip(complete + tr("\nstep: optimizer steps; loss: training loss in nats per target token, with label "
                              "smoothing; tok/s: source and target tokens per second, without padding."),

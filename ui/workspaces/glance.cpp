@@ -147,7 +147,11 @@ Setting set_words(const SetText& text, ImFont* font, float width, const Skin& sk
     const float extent = text_size(font, words[i].text).x + 2 * margin.x;
     // The letters of one word touch, so the margins of its boxes overlap.
     const float before = x == 0 ? 0 : text.apart[i] ? gap : -2 * margin.x;
-    if (text.apart[i] && x > 0 && x + before + extent > width) {
+    // What is written without a space stays in one line: "qu'il".
+    float whole = extent;
+    for (std::size_t next = i + 1; next < words.size() && !text.apart[next]; ++next)
+      whole += text_size(font, words[next].text).x;
+    if (text.apart[i] && x > 0 && x + before + whole > width) {
       center();
       x = 0;
       y += line + skin.px(26);
@@ -162,10 +166,11 @@ Setting set_words(const SetText& text, ImFont* font, float width, const Skin& sk
   return setting;
 }
 
-// Uses the largest font in which the text fits on one line; otherwise a small font on as many lines as needed.
-Setting fitted(const SetText& text, float width, const Skin& skin) {
-  Setting large = set_words(text, skin.fonts.large, width, skin);
-  return large.height <= font_size(skin.fonts.large) * 3.2F ? large : set_words(text, skin.fonts.ui, width, skin);
+// Uses the large font unless a long text would not fit in a third of the room.
+Setting fitted(const SetText& text, ImVec2 room, const Skin& skin) {
+  Setting large = set_words(text, skin.fonts.large, room.x, skin);
+  const float most = skin.presentation ? room.y / 4 : std::max(font_size(skin.fonts.large) * 4.2F, room.y / 3);
+  return large.height <= most ? large : set_words(text, skin.fonts.ui, room.x, skin);
 }
 
 // A cubic Bézier curve.
@@ -185,6 +190,12 @@ void move(Setting& setting, ImVec2 by) {
   for (Box& box : setting.boxes) box = {{box.low.x + by.x, box.low.y + by.y}, {box.high.x + by.x, box.high.y + by.y}};
 }
 
+std::string change_text(const Glance& glance, int word) {
+  return trf("“{}” changes the encoder's state by {} (0: not at all, 1: reversed).",
+             text_of_word(glance.text.words, word),
+             number_text(static_cast<double>(glance.changes[static_cast<std::size_t>(word)]), 2));
+}
+
 class Picture {
  public:
   Picture(const Glance& glance, int chosen, ImVec2 low, ImVec2 size, const Skin& skin)
@@ -193,10 +204,12 @@ class Picture {
         best_(chosen < 0 ? -1 : most_attended(glance, chosen)),
         skin_(skin),
         paint_(skin) {
-    words_ = fitted(glance.text, size.x, skin);
-    written_ = fitted(glance.written, size.x, skin);
+    words_ = fitted(glance.text, size, skin);
+    written_ = fitted(glance.written, size, skin);
     const float lines = glance.written.words.empty() ? 0 : clamped(size.y * 0.2F, skin.px(40), skin.px(110));
-    arcs_ = clamped(size.y - words_.height - lines - written_.height - skin.px(20), skin.px(40), skin.px(190));
+    arcs_ = glance.inspections.empty()
+                ? 0.0F
+                : clamped(size.y - words_.height - lines - written_.height - skin.px(20), skin.px(40), skin.px(190));
     const float height = arcs_ + words_.height + lines + written_.height;
     const float top = low.y + std::max(0.0F, std::floor((size.y - height) / 2));
     bottom_ = std::max(low.y + size.y, top + height + skin.px(16));
@@ -228,11 +241,15 @@ class Picture {
   }
 
  private:
-  float weight(int word) const { return chosen_ < 0 ? 0 : glance_.inspections.at(chosen_, word); }
+  bool is_recurrent() const { return !glance_.changes.empty(); }
+  float weight(int word) const {
+    if (is_recurrent()) return glance_.changes[static_cast<std::size_t>(word)];
+    return chosen_ < 0 || glance_.inspections.empty() ? 0 : glance_.inspections.at(chosen_, word);
+  }
   Color32 color() const { return skin_.theme.accent; }
 
   void draw_arcs() {
-    if (chosen_ < 0) return;
+    if (chosen_ < 0 || glance_.inspections.empty()) return;
     const ImVec2 from = words_.boxes[static_cast<std::size_t>(chosen_)].above();
     for (int i = 0; i < glance_.inspections.cols; ++i) {
       const float share = clamped(weight(i), 0.0F, 1.0F);
@@ -266,7 +283,7 @@ class Picture {
 
   void draw_word(int index, const Box& box) {
     const Theme& theme = skin_.theme;
-    const float share = index == chosen_ ? 0 : clamped(weight(index), 0.0F, 1.0F);
+    const float share = index == chosen_ && !is_recurrent() ? 0 : clamped(weight(index), 0.0F, 1.0F);
     if (share >= least_drawn) paint_.filled_rect(box.low, box.high, faded(color(), 0.15F + 0.4F * share), skin_.px(5));
     if (index == chosen_) paint_.rect(box.low, box.high, color(), skin_.px(5), skin_.px(2));
     draw_letters(words_, index, glance_.text);
@@ -322,7 +339,8 @@ class Picture {
           tr("Underlined: the vocabulary has no token for this, so the model reads <unk>, as for every other unknown "
              "word.\n");
     if (const UnseenWord* unseen = unseen_at(word)) text += unseen_note(*unseen) + '\n';
-    text += trf("“{}” attends to", text_of_word(glance_.text.words, word));
+    if (is_recurrent()) text += change_text(glance_, word);
+    if (!glance_.inspections.empty()) text += trf("“{}” attends to", text_of_word(glance_.text.words, word));
     std::vector<std::pair<float, int>> shares;
     for (int i = 0; i < glance_.inspections.cols; ++i) shares.emplace_back(glance_.inspections.at(word, i), i);
     std::ranges::sort(shares, std::ranges::greater());
@@ -332,9 +350,9 @@ class Picture {
     point_at({.thing = HoverTarget::token,
               .name = text_of_word(glance_.text.words, word),
               .value = text,
-              .about = "self-attention"});
+              .about = is_recurrent() ? "hidden state" : "self-attention"});
     ImGui::BeginTooltip();
-    plain_text(text + tr("\nClick to pin this word's attention."));
+    plain_text(text + tr("\nClick to select this word."));
     ImGui::EndTooltip();
   }
 
@@ -380,15 +398,18 @@ std::string written_of(const Glance& glance, int word) {
 // "“it” attends most to “animal” (apart from itself): weight 0.99. …", with the generated words.
 std::string telling(const Glance& glance, int chosen) {
   const int best = most_attended(glance, chosen);
-  if (best < 0) return {};
-  std::string text = trf("“{}” attends most to “{}” (apart from itself): weight {}.",
-                         text_of_word(glance.text.words, chosen), text_of_word(glance.text.words, best),
-                         number_text(static_cast<double>(glance.inspections.at(chosen, best)), 2));
-  if (const std::string written = written_of(glance, chosen); !written.empty())
-    text +=
-        trf(" “{}” was attended to most when “{}” was generated.", text_of_word(glance.text.words, chosen), written);
-  if (const std::string written = written_of(glance, best); !written.empty())
-    text += trf(" “{}” was attended to most when “{}” was generated.", text_of_word(glance.text.words, best), written);
+  std::string text;
+  if (!glance.changes.empty()) text = change_text(glance, chosen);
+  if (best >= 0)
+    text = trf("“{}” attends most to “{}” (apart from itself): weight {}.", text_of_word(glance.text.words, chosen),
+               text_of_word(glance.text.words, best),
+               number_text(static_cast<double>(glance.inspections.at(chosen, best)), 2));
+  for (const int word : {chosen, best}) {
+    const std::string written = word < 0 ? "" : written_of(glance, word);
+    if (!written.empty())
+      text +=
+          trf(" “{}” was attended to most when “{}” was generated.", text_of_word(glance.text.words, word), written);
+  }
   return text;
 }
 
@@ -408,9 +429,11 @@ void centred(const std::string& text, ImFont* font, Color32 color, const Skin& s
 
 void draw_heading(WorkspaceContext& context, const Glance& glance) {
   const Skin& skin = context.skin;
-  const bool one = heads_of(maps_of(*context.maps.newest.snapshot, glance.place.part)) < 2;
-  const std::string whole =
-      tr("Attention of each word: ") + title_of(glance.place, context.maps.newest.snapshot->model);
+  const Snapshot& snapshot = *context.maps.newest.snapshot;
+  const bool recurrent = snapshot.model.is_recurrent();
+  const bool one = recurrent || heads_of(maps_of(snapshot, glance.place.part)) < 2;
+  const std::string whole = recurrent ? tr("Change of the encoder's state at each word")
+                                      : tr("Attention of each word: ") + title_of(glance.place, snapshot.model);
   const float buttons = one ? 0 : 2 * (ImGui::GetFrameHeight() + skin.px(8));
   const std::string title = shortened(skin.fonts.ui, whole, ImGui::GetContentRegionAvail().x - buttons);
   const float width = text_size(skin.fonts.ui, title).x + buttons;
@@ -423,8 +446,12 @@ void draw_heading(WorkspaceContext& context, const Glance& glance) {
   ImGui::AlignTextToFramePadding();
   dim_text(title, skin);
   help_tooltip(
-      tr("An attention head gives each word a set of weights on all words, which sum to 1 (paper §3.2). This model has "
-         "several heads; what each attends to is learned. The workspace Attention shows all of them."),
+      recurrent
+          ? tr("A recurrent network reads word by word and carries one state, without attention between the words of "
+               "the sentence. ‖h′ − h‖ / (‖h′‖ + ‖h‖) of the state h before and h′ after a word, in the encoder's top "
+               "layer. Origins shows its gates.")
+          : tr("An attention head gives each word a set of weights on all words, which sum to 1 (paper §3.2). This "
+               "model has several heads; what each attends to is learned. The workspace Attention shows all of them."),
       skin);
   if (one) return;
   ImGui::SameLine(0, skin.px(8));
@@ -432,44 +459,132 @@ void draw_heading(WorkspaceContext& context, const Glance& glance) {
   help_tooltip(tr("Next head. Key: ↓."), skin);
 }
 
-// Draws a centered button; returns true if it is pressed.
-bool draw_offer(const std::string& label, const char* help, const Skin& skin) {
-  const float width = button_width(label.c_str());
+// The most probable candidates in one line, as far as they fit, each with a bar as long as its probability.
+void draw_prediction(const std::string& caption, std::span<const Candidate> candidates, const Skin& skin) {
+  struct Entry {
+    std::string text;
+    float width, share;
+  };
+  const float gap = skin.px(14), room = ImGui::GetContentRegionAvail().x;
+  float width = text_size(skin.fonts.ui, caption).x;
+  std::vector<Entry> entries;
+  for (const Candidate& candidate : candidates) {
+    Entry entry{candidate.token.text + "  " + number_text(static_cast<double>(candidate.probability), 2), 0,
+                clamped(candidate.probability, 0.0F, 1.0F)};
+    entry.width = text_size(skin.fonts.mono, entry.text).x;
+    if (width + gap + entry.width > room) break;
+    width += gap + entry.width;
+    entries.push_back(std::move(entry));
+  }
+  Painter paint(skin);
+  ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = font_size(skin.fonts.ui) + skin.px(12);
+  ImGui::Dummy({room, height});
+  at.x += std::max(0.0F, std::floor((room - width) / 2));
+  paint.text(skin.fonts.ui, at, skin.theme.text_dim, shortened(skin.fonts.ui, caption, room));
+  at.x += text_size(skin.fonts.ui, caption).x + gap;
+  for (const Entry& entry : entries) {
+    const float under = at.y + font_size(skin.fonts.ui) + skin.px(4);
+    paint.text(skin.fonts.mono, at, skin.theme.text, entry.text);
+    paint.filled_rect({at.x, under}, {at.x + entry.width, under + skin.px(3)}, skin.theme.grid);
+    paint.filled_rect({at.x, under}, {at.x + entry.width * entry.share, under + skin.px(3)}, skin.theme.accent);
+    at.x += entry.width + gap;
+  }
+}
+
+void draw_prediction(const Snapshot& complete, const Glance& glance, int chosen, const Skin& skin) {
+  const std::string& word = text_of_word(glance.text.words, chosen);
+  const DecodingStep* step = prediction_at(complete, glance.text.words[static_cast<std::size_t>(chosen)]);
+  if (!step || step->candidates.empty()) return;
+  const ModelConfig& model = complete.model;
+  const auto most = static_cast<std::size_t>(model.is_classifier() ? model.num_classes : 5);
+  draw_prediction(model.is_classifier()  ? tr("Most probable labels")
+                  : model.is_masked_lm() ? trf("Most probable at “{}”", word)
+                                         : trf("Most probable after “{}”", word),
+                  std::span(step->candidates).first(std::min(most, step->candidates.size())), skin);
+}
+
+// Draws a centered button; returns true if it is pressed. Without a tooltip, which would cover what the click changes.
+bool draw_offer(const std::string& label, const Skin& skin) {
+  const std::string text = shortened(skin.fonts.ui, label, ImGui::GetContentRegionAvail().x - skin.px(20));
+  const float width = text_size(skin.fonts.ui, text).x + 2 * ImGui::GetStyle().FramePadding.x;
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, (ImGui::GetContentRegionAvail().x - width) / 2));
   ImGui::PushStyleColor(ImGuiCol_Button, mixed(skin.theme.raised, skin.theme.accent, 0.45F));
-  const bool pressed = ImGui::Button(label.c_str());
+  const bool pressed = text_button(text);
   ImGui::PopStyleColor();
-  help_tooltip(help, skin);
   return pressed;
 }
 
-// Suggests the next step: replace a word that does not occur in the training data, or one that changes the pronoun's
-// referent.
+// "Trained on 2 000 sentence pairs; it knows 310 words."
+std::string knowledge(const Snapshot& snapshot, const RunOpened& run) {
+  if (snapshot.known_words == 0 || run.train_pairs == 0) return {};
+  const char* unit = run.config.model.reads_text()      ? tr("characters of text")
+                     : run.config.model.is_classifier() ? tr("labeled texts")
+                                                        : tr("sentence pairs");
+  return trf("This model was trained on {} {}; it knows {} words.", grouped(run.train_pairs), unit,
+             grouped(snapshot.known_words));
+}
+
+// Suggests the next step: replace a word that does not occur in the training data, or the whole sentence if no word
+// fits, or one that changes the pronoun's referent.
 void draw_invitation(WorkspaceContext& context, const Glance& glance, const std::string& sentence) {
   const Skin& skin = context.skin;
-  if (!glance.unseen.empty()) {
-    const UnseenWord& word = first_to_mend(glance.unseen);
-    if (word.nearest.empty()) return centred(unseen_note(word), skin.fonts.small, skin.theme.warning, skin);
-    const std::string& near = word.nearest.front();
-    if (draw_offer(trf("Change “{}” to “{}”", word.text, near), unseen_note(word).c_str(), skin))
-      context.sentence_wanted = with_word_replaced(sentence, word.text, near);
-    return;
+  const Snapshot& complete = *context.maps.complete.snapshot;
+  const auto say = [&](const std::string& text, Color32 color) { centred(text, skin.fonts.small, color, skin); };
+  const std::vector<Example>& examples = context.run.examples;
+  const UnseenWord* unseen = glance.unseen.empty() ? nullptr : &first_to_mend(glance.unseen);
+  const std::optional<WordChange> change = glance.written.words.empty() ? std::nullopt : suggested_change(sentence);
+  if (unseen) {
+    say(unseen_note(*unseen), skin.theme.warning);
+    const bool mostly = 2 * glance.unseen.size() > glance.text.words.size() - 1;
+    if ((mostly || unseen->nearest.empty()) && !examples.empty()) {
+      if (draw_offer(trf("Use a sentence of the corpus: “{}”", examples.front().source), skin))
+        context.sentence_wanted = examples.front().source;
+    } else if (!unseen->nearest.empty()) {
+      if (draw_offer(trf("Change “{}” to “{}”", unseen->text, unseen->nearest.front()), skin))
+        context.sentence_wanted = with_word_replaced(sentence, unseen->text, unseen->nearest.front());
+    }
+  } else if (change) {
+    if (draw_offer(trf("Change “{}” to “{}”", change->from, change->to), skin))
+      context.sentence_wanted = change->sentence;
+    say(tr("Watch where “it” attends and how the translation changes. Or type your own sentence."),
+        skin.theme.text_dim);
+  } else {
+    say(tr("Type any sentence, then point at its words."), skin.theme.text_dim);
   }
-  const std::optional<WordChange> change = suggested_change(sentence);
-  if (!change)
-    return centred(tr("Type any sentence, then point at its words."), skin.fonts.small, skin.theme.text_dim, skin);
-  if (draw_offer(
-          trf("Change “{}” to “{}”", change->from, change->to),
-          tr("Changes one word: watch where “it” attends and how the translation changes. Or type your own sentence."),
-          skin))
-    context.sentence_wanted = change->sentence;
+  say(knowledge(complete, context.run), skin.theme.text_dim);
 }
 
 }  // namespace
 
+std::vector<float> state_changes(const RecurrentStates& states, const std::vector<WordSpan>& words) {
+  std::vector<float> changes;
+  for (const WordSpan& word : words) {
+    float difference = 0, before = 0, after = 0;
+    for (int unit = 0; unit < states.h.cols; ++unit) {
+      const float from = states.h_before(word.begin, unit), to = states.h.at(word.end - 1, unit);
+      difference += (to - from) * (to - from);
+      before += from * from;
+      after += to * to;
+    }
+    const float most = std::sqrt(before) + std::sqrt(after);
+    changes.push_back(most > 0 ? std::sqrt(difference) / most : 0);
+  }
+  return changes;
+}
+
+const DecodingStep* prediction_at(const Snapshot& complete, const WordSpan& word) {
+  const ModelConfig& model = complete.model;
+  if (!model.is_classifier() && !model.is_masked_lm() && !model.is_language_model()) return nullptr;
+  const auto at = static_cast<std::size_t>(model.is_classifier()  ? 0
+                                           : model.is_masked_lm() ? word.begin
+                                                                  : word.end - 1);
+  return at < complete.decoding.size() ? &complete.decoding[at] : nullptr;
+}
+
 Glance glance_at(const ShownMaps& maps, const HeadPlace& place) {
   const Snapshot& newest = *maps.newest.snapshot;
-  Glance glance{place, maps.newest.version, maps.complete.version, {}, {}, {}, {}, {}};
+  Glance glance{place, maps.newest.version, maps.complete.version, {}, {}, {}, {}, {}, {}};
   const bool text_goes_on = newest.model.is_language_model();
   const Snapshot& inspected = text_goes_on && maps.complete.snapshot ? *maps.complete.snapshot : newest;
   const std::vector<Token>& tokens = row_tokens(inspected, place.part);
@@ -477,6 +592,8 @@ Glance glance_at(const ShownMaps& maps, const HeadPlace& place) {
   glance.unseen = inspected.unseen;
   if (const Matrix* map = map_at(inspected, place))
     glance.inspections = merged(*map, glance.text.words, glance.text.words);
+  const RecurrentStates* states = maps.complete.snapshot ? maps.complete.snapshot->recurrent.get() : nullptr;
+  if (states && states->h.rows == std::ssize(tokens)) glance.changes = state_changes(*states, glance.text.words);
   if (text_goes_on || newest.model.is_masked_lm() || !maps.complete.snapshot) return glance;
   const Snapshot& complete = *maps.complete.snapshot;
   glance.written = set_text(words_of(complete.target_out), complete.target_out);
@@ -511,23 +628,22 @@ std::span<const WorkspaceKey> glance_keys() {
   return keys;
 }
 
+void ask_for_glance(const Views&, Probe& probe) {
+  probe.recurrent = RecurrentWanted{.layer = 63};  // the encoder's top layer
+}
+
 void draw_glance(WorkspaceContext& context) {
   const Skin& skin = context.skin;
   const Snapshot& snapshot = *context.maps.newest.snapshot;
   AttentionView& view = context.views.of<AttentionView>();
   GlanceView& glance = context.views.of<GlanceView>();
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  if (snapshot.model.is_recurrent())
-    return draw_quiet_note(tr("This view shows self-attention between words, which a recurrent network does not have. "
-                              "See Attention and Decoding instead."),
-                           room, skin);
   begin(view, snapshot);
   const AttentionPart part = part_of(snapshot.model);
   if (view.part != part) select(view, {part, view.layer, 0});
   clamp_to(view, snapshot);
-  const Shown& complete = context.maps.complete;
   if (glance.made.place != view.place() || glance.made.newest != context.maps.newest.version ||
-      glance.made.complete != complete.version)
+      glance.made.complete != context.maps.complete.version)
     glance.made = glance_at(context.maps, view.place());
   if (glance.made.text.words.empty())
     return draw_quiet_note(
@@ -537,13 +653,18 @@ void draw_glance(WorkspaceContext& context) {
   draw_heading(context, glance.made);
   const int chosen = glance.pointed.value_or(chosen_word(glance.made, view, snapshot));
   const int shown = std::min(chosen, static_cast<int>(glance.made.text.words.size()) - 1);
-  const float below = 3 * font_size(skin.fonts.ui) + ImGui::GetFrameHeightWithSpacing() + skin.px(14);
+  const Snapshot* complete = context.maps.complete.snapshot.get();
+  const bool predicts = complete && prediction_at(*complete, glance.made.text.words.front());
+  const float below = (predicts ? 4.0F : 3.0F) * font_size(skin.fonts.ui) + 2 * font_size(skin.fonts.small) +
+                      ImGui::GetFrameHeightWithSpacing() + skin.px(28);
   const ImVec2 low = ImGui::GetCursorScreenPos();
   const ImVec2 size{room.x, std::max(skin.px(120), ImGui::GetContentRegionAvail().y - below)};
-  Picture picture(glance.made, glance.made.inspections.empty() ? -1 : shown, low, size, skin);
+  Picture picture(glance.made, shown, low, size, skin);
   glance.pointed = picture.draw(view);
   ImGui::SetCursorScreenPos({low.x, picture.bottom()});
-  if (!glance.made.inspections.empty()) centred(telling(glance.made, shown), skin.fonts.ui, skin.theme.text, skin, 2);
+  centred(telling(glance.made, shown), skin.fonts.ui, skin.theme.text, skin, 2);
+  if (!complete) return;
+  if (predicts) draw_prediction(*complete, glance.made, shown, skin);
   draw_invitation(context, glance.made, snapshot.source_text);
 }
 

@@ -11,6 +11,7 @@
 #include "analysis/attention_measures.h"
 #include "common/matrix.h"
 #include "config/heads.h"
+#include "messages/recurrent_states.h"
 #include "workspaces/workspace.h"
 
 namespace attnscope {
@@ -30,10 +31,18 @@ struct Glance {
   SetText text;  // the queries and keys
   std::vector<UnseenWord> unseen;
   Matrix inspections;          // words × words, of one head
+  std::vector<float> changes;  // recurrent models: how much the encoder's state changes at each word, 0…1
   SetText written;             // the translation; empty for a language model, whose output continues the text
   std::vector<int> read_from;  // per translated word: the source word with the most cross-attention, averaged over
                                // heads; −1: none
 };
+
+// ‖h′ − h‖ / (‖h′‖ + ‖h‖) of the state before and after each word, read in order: 0 if it stays, 1 if it is reversed.
+std::vector<float> state_changes(const RecurrentStates& states, const std::vector<WordSpan>& words);
+
+// The prediction at a word: of the token after it in a language model, of its own token in a masked one, of the label
+// in a classifier; null: none.
+const DecodingStep* prediction_at(const Snapshot& complete, const WordSpan& word);
 
 Glance glance_at(const ShownMaps& maps, const HeadPlace& place);
 
@@ -54,5 +63,6 @@ struct GlanceView {
 
 void draw_glance(WorkspaceContext& context);
 std::span<const WorkspaceKey> glance_keys();
+void ask_for_glance(const Views& views, Probe& probe);
 
 }  // namespace attnscope

@@ -18,6 +18,7 @@
 #include "base/textures.h"
 #include "common/matrix.h"
 #include "config/config.h"
+#include "messages/messages.h"
 #include "messages/probe.h"
 #include "messages/study.h"
 
@@ -54,6 +55,7 @@ struct WorkspaceContext {
   // may be null.
   const Snapshot* live;
   Views& views;
+  const RunOpened& run;                         // facts of the run
   const Config& config;                         // of the run; the default configuration if there is none
   const Curves& curves;                         // metrics measured so far
   bool has_run;                                 // a run is open
@@ -62,6 +64,7 @@ struct WorkspaceContext {
   std::optional<StudyQuestion>& study;          // a study to start, replacing the running one
   bool studying;                                // a study is running
   std::optional<std::string>& sentence_wanted;  // requests another sentence
+  bool& experiments_wanted;                     // requests the gallery of experiments
   TextureStore& textures;
   const Skin& skin;
 };

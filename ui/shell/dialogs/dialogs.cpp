@@ -33,37 +33,41 @@ void center_next_window() {
   ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, ImVec2(0.5F, 0.5F));
 }
 
-void draw_key_line(const char* keys, const char* what, const Skin& skin) {
-  const float left = ImGui::GetCursorPosX();
-  {
-    const WithFont mono(skin.fonts.mono_small);
-    ImGui::TextUnformatted(keys);
+// The keys are in a column as wide as the longest of them.
+void draw_key_lines(std::span<const KeyLine> lines, const Skin& skin) {
+  float width = 0;
+  for (const KeyLine& line : lines) width = std::max(width, text_size(skin.fonts.mono_small, line.keys).x);
+  for (const KeyLine& line : lines) {
+    const float left = ImGui::GetCursorPosX();
+    {
+      const WithFont mono(skin.fonts.mono_small);
+      plain_text(line.keys);
+    }
+    ImGui::SameLine(left + width + skin.px(10));
+    ImGui::TextUnformatted(line.what.c_str());
   }
-  ImGui::SameLine(left + skin.px(140));
-  ImGui::TextUnformatted(what);
 }
 
 // Three columns: the window's shortcuts, the workspaces' shortcuts, and the mouse.
 void draw_key_columns(const AppState& scope, const Skin& skin) {
   const WithFont small(skin.fonts.small);
   const std::vector<KeyLine> window = window_keys(scope), workspaces = workspace_keys();
-  const auto draw_lines = [&](std::span<const KeyLine> lines) {
-    for (const KeyLine& line : lines) draw_key_line(line.keys.c_str(), line.what.c_str(), skin);
-  };
+  std::vector<KeyLine> mouse;
+  for (const auto& [button, effect] : mouse_lines) mouse.push_back({tr(button), tr(effect)});
   const std::span<const KeyLine> all = workspaces;
   const std::size_t half = (all.size() + std::size(mouse_lines) + 1) / 2;
   ImGui::BeginGroup();
-  draw_lines(window);
+  draw_key_lines(window, skin);
   ImGui::EndGroup();
   ImGui::SameLine(0, skin.px(20));
   ImGui::BeginGroup();
-  draw_lines(all.first(std::min(half, all.size())));
+  draw_key_lines(all.first(std::min(half, all.size())), skin);
   ImGui::EndGroup();
   ImGui::SameLine(0, skin.px(20));
   ImGui::BeginGroup();
-  draw_lines(all.subspan(std::min(half, all.size())));
+  draw_key_lines(all.subspan(std::min(half, all.size())), skin);
   ImGui::Spacing();
-  for (const auto& [mouse, what] : mouse_lines) draw_key_line(tr(mouse), tr(what), skin);
+  draw_key_lines(mouse, skin);
   ImGui::EndGroup();
 }
 

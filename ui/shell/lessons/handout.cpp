@@ -7,7 +7,9 @@
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "lessons/curve_figure.h"
+#include "messages/overrides.h"
 #include "shell/lessons/lessons.h"
+#include "shell/overrides.h"
 #include "widgets/svg.h"
 
 namespace attnscope {
@@ -139,6 +141,8 @@ std::string caption(const AppState& scope) {
   if (!inspection) return text;
   if (!inspection->source_text.empty()) text += fmt::format(". {}", inspection->source_text);
   if (!inspection->output_text.empty()) text += fmt::format(" \u2192 {}", inspection->output_text);
+  for (const Override& change : listed(overrides_of(scope), inspection))
+    text += fmt::format("; {}", tr_filled(change.text));
   return trf("{} (step {}, {})", text, grouped(inspection->step), shown_run(scope).run.name);
 }
 

@@ -365,6 +365,8 @@ VerdictWords verdict_words() {
 }
 
 void draw_lesson_page(AppState& scope, const Skin& skin) {
+  if (scope.lessons.file)
+    for (const std::string& complaint : scope.lessons.file->complaints) small_text(skin.theme.error, complaint, skin);
   if (in_lesson(scope))
     draw_open_lesson(scope, skin);
   else

@@ -253,7 +253,7 @@ const Snapshot* settled_snapshot(const AppState& scope) {
 }
 
 LessonSight sight_of(const AppState& scope) {
-  return {settled_snapshot(scope), scope.views, *scope.layout.workspace, scope.a.run.config};
+  return {settled_snapshot(scope), scope.views, *scope.layout.workspace, scope.a.run.config, scope.a.curves};
 }
 
 void write_down(AppState& scope, const std::string& moment) {

@@ -48,10 +48,19 @@ struct ReadersState {
   UndoHistory undo;
 };
 
+// The file of a lesson that is being written.
+struct LessonFile {
+  std::string path;
+  double asked_at = -1e9;               // ImGui::GetTime() when it was last asked for
+  std::string bytes = {};               // as last read
+  std::vector<std::string> complaints;  // why it is not shown; the last valid version stays open
+};
+
 struct LessonsView {
   bool open = false;                               // shows the page, or the list of lessons
   std::optional<std::size_t> lesson;               // index into Facts::lessons; nullopt: the list
   std::map<std::string, LessonProgress> progress;  // keyed by the lesson's name
+  std::optional<LessonFile> file;                  // followed by a preview; nullopt: none
   std::optional<ReadersState> reader;              // set while a lesson is open, and until the reader's run is restored
   bool returning = false;                          // to the reader's run
   std::uint64_t own_run = 0;                       // the run created for the lesson; 0: none

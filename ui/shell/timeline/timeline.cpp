@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/attention_mix.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "messages/snapshot.h"
@@ -33,12 +34,31 @@ void return_to_what_there_is(AppState& scope) {
   if (!there) show_frame(scope, nearest_frame(sentence->frames, static_cast<double>(past.snapshot->step)));
 }
 
+// The mean absolute difference of the weights that both have, and a share for another output.
+double change(const Snapshot& a, const Snapshot& b) {
+  double sum = 0, count = 0;
+  for (const AttentionPart part : attention_parts) {
+    const auto before = all_of(maps_of(a, part)), after = all_of(maps_of(b, part));
+    for (std::size_t map = 0; map < std::min(before.size(), after.size()); ++map) {
+      const std::vector<float>&from = before[map]->values, &to = after[map]->values;
+      if (from.size() != to.size()) continue;
+      for (std::size_t i = 0; i < from.size(); ++i) sum += static_cast<double>(std::abs(to[i] - from[i]));
+      count += before[map]->rows;
+    }
+  }
+  constexpr double of_output = 0.2;  // as much as a tenth of every query's attention
+  return (count > 0 ? sum / count : 0) + (a.output_text == b.output_text ? 0 : of_output);
+}
+
 void go_on_with_film(AppState& scope, double now) {
   Timeline& timeline = scope.timeline;
   const PinnedSentence* sentence = recorded_sentence(scope);
   if (!sentence || !scope.a.past.snapshot) timeline.playing = false;
-  if (!timeline.playing || now - timeline.frame_began < seconds_per_frame / static_cast<double>(timeline.speed)) return;
-  const std::size_t next = frame_index(scope, sentence->frames) + 1;
+  if (!timeline.playing) return;
+  const std::size_t frame = frame_index(scope, sentence->frames), next = frame + 1;
+  if (timeline.seconds.size() != sentence->frames.size()) timeline.seconds = film_seconds(sentence->frames);
+  const double seconds = frame < timeline.seconds.size() ? timeline.seconds[frame] : seconds_per_frame;
+  if (now - timeline.frame_began < seconds / static_cast<double>(timeline.speed)) return;
   timeline.frame_began = now;
   if (next < sentence->frames.size()) show_frame(scope, next);
   timeline.playing = next + 1 < sentence->frames.size();
@@ -116,6 +136,18 @@ void move_frame(AppState& scope, int by) {
   show_frame(scope, static_cast<std::size_t>(index));
 }
 
+std::vector<double> film_seconds(const std::vector<Frame>& frames) {
+  constexpr double shortest = 0.04, longest = 6 * seconds_per_frame;
+  std::vector<double> seconds(frames.size(), seconds_per_frame);
+  double sum = 0;
+  for (std::size_t i = 0; i + 1 < frames.size(); ++i) sum += seconds[i] = change(*frames[i], *frames[i + 1]);
+  for (std::size_t i = 0; i + 1 < frames.size(); ++i) {
+    const double share = sum > 0 ? seconds[i] / sum * static_cast<double>(frames.size() - 1) : 1;
+    seconds[i] = clamped(share * seconds_per_frame, shortest, longest);
+  }
+  return seconds;
+}
+
 void toggle_film(AppState& scope, double now) {
   Timeline& timeline = scope.timeline;
   const PinnedSentence* sentence = recorded_sentence(scope);
@@ -123,6 +155,7 @@ void toggle_film(AppState& scope, double now) {
   timeline.playing = !timeline.playing;
   if (!timeline.playing) return;
   timeline.frame_began = now;
+  timeline.seconds = film_seconds(sentence->frames);
   if (frame_index(scope, sentence->frames) + 1 >= sentence->frames.size()) show_frame(scope, 0);
 }
 

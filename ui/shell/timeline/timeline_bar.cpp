@@ -117,7 +117,9 @@ void draw_film_buttons(AppState& scope, bool recorded, const Skin& skin) {
     ImGui::EndCombo();
   }
   ImGui::EndDisabled();
-  const std::string speed = trf("Speed of the film: {:g} frames per second.", timeline.speed / seconds_per_frame);
+  const std::string speed =
+      trf("Speed of the film: {:g} frames per second on average. Frames that differ more are shown longer.",
+          timeline.speed / seconds_per_frame);
   const char* why = tr("Nothing has been recorded for the sentence below. Choose a pinned sentence on the left.");
   help_tooltip(recorded ? speed : fmt::format("{} {}", speed, why), skin);
 }

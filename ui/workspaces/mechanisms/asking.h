@@ -36,8 +36,13 @@ const Result* asked_result(WorkspaceContext& context, AskedOnce<Question, Result
     dim_text(trf("step {}", grouped(study.step)), skin);
   }
   if (study.result && study.result->problem.empty()) return &*study.result;
-  draw_quiet_note(study.result ? tr_filled(study.result->problem).c_str() : working_note,
-                  ImGui::GetContentRegionAvail(), skin);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  draw_quiet_note(study.result ? tr_filled(study.result->problem).c_str() : working_note, {room.x, room.y * 0.6F}, skin);
+  if (!study.result) return nullptr;
+  const char* offer = tr_label("Experiments…");
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + (room.x - button_width(offer)) / 2);
+  if (ImGui::Button(offer)) context.experiments_wanted = true;
+  help_tooltip(tr("Opens the gallery: known results to train and watch, among them those that this view shows."), skin);
   return nullptr;
 }
 
