@@ -88,7 +88,7 @@ TEST_F(GlanceWindow, WhatWasWrittenStandsAsInTheText) {
 }
 
 TEST_F(GlanceWindow, TheInvitationChangesTheWord) {
-  ASSERT_TRUE(ui.click_text("Change", draw));
+  ASSERT_TRUE(ui.click_text("Change ?", draw));
   EXPECT_EQ(scope.layout.sentence, "The animal didn't cross the street because it was too wide.");
   EXPECT_EQ(scope.asked.text, scope.layout.sentence);
 }
@@ -182,7 +182,7 @@ TEST_F(GlanceWindow, AWordThatTrainingNeverSawIsToldAndTheNearestOffered) {
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("is not in the training data"));
   EXPECT_TRUE(ui.drew("Words of the data that fit here: straight, strait"));
-  ASSERT_TRUE(ui.click_text("Change", draw));
+  ASSERT_TRUE(ui.click_text("Change ?", draw));
   EXPECT_EQ(scope.layout.sentence, "The animal didn't cross the straight because it was too tired.");
 }
 

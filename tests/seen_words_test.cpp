@@ -73,14 +73,14 @@ TEST(SeenWords, TheNearestComesFirstAndTheMoreFrequentOfTwo) {
   EXPECT_THAT(seen.unseen_in(tokens_of_text("the streat"))[0].nearest, ElementsAre("street", "strait"));
   EXPECT_THAT(seen.unseen_in(tokens_of_text("Animal"))[0].nearest, ElementsAre("animal"));
   EXPECT_THAT(seen.unseen_in(tokens_of_text("the Animal"))[0].nearest, ElementsAre("animal"));
-  EXPECT_THAT(seen.unseen_in(tokens_of_text("tierd"))[0].nearest, ElementsAre("tired"));
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("is tierd"))[0].nearest, ElementsAre("tired"));
   EXPECT_THAT(seen.unseen_in(tokens_of_text("x"))[0].nearest, IsEmpty()) << "anything is one letter from it";
 }
 
 TEST(SeenWords, WhatOnlyBeginsSentencesIsOfferedThereAlone) {
   const SeenWords seen(corpus_of({"Did the dog run?", "the dog ran"}), {});
   EXPECT_THAT(seen.unseen_in(tokens_of_text("did the dog"))[0].nearest, ElementsAre("Did"));
-  EXPECT_THAT(seen.unseen_in(tokens_of_text("the dog did"))[0].nearest, IsEmpty());
+  EXPECT_THAT(seen.unseen_in(tokens_of_text("the dog did"))[0].nearest, UnorderedElementsAre("ran", "run"));
   const SeenWords cities(corpus_of({"Paris is far", "they saw Paris"}), {});
   EXPECT_THAT(cities.unseen_in(tokens_of_text("they saw paris"))[0].nearest, ElementsAre("Paris"));
 }

@@ -29,7 +29,7 @@ double luminance(Color32 color) {
 
 // WCAG 2.2.
 double contrast(Color32 a, Color32 b) {
-  const auto [dark, light] = std::minmax(luminance(a), luminance(b));
+  const auto [dark, light] = std::minmax({luminance(a), luminance(b)});
   return (light + 0.05) / (dark + 0.05);
 }
 

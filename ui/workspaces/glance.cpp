@@ -147,7 +147,11 @@ Setting set_words(const SetText& text, ImFont* font, float width, const Skin& sk
     const float extent = text_size(font, words[i].text).x + 2 * margin.x;
     // The letters of one word touch, so the margins of its boxes overlap.
     const float before = x == 0 ? 0 : text.apart[i] ? gap : -2 * margin.x;
-    if (text.apart[i] && x > 0 && x + before + extent > width) {
+    // What is written without a space stays in one line: "qu'il".
+    float whole = extent;
+    for (std::size_t next = i + 1; next < words.size() && !text.apart[next]; ++next)
+      whole += text_size(font, words[next].text).x;
+    if (text.apart[i] && x > 0 && x + before + whole > width) {
       center();
       x = 0;
       y += line + skin.px(26);
@@ -165,7 +169,7 @@ Setting set_words(const SetText& text, ImFont* font, float width, const Skin& sk
 // Uses the large font unless a long text would not fit in a third of the room.
 Setting fitted(const SetText& text, ImVec2 room, const Skin& skin) {
   Setting large = set_words(text, skin.fonts.large, room.x, skin);
-  const float most = std::max(font_size(skin.fonts.large) * 4.2F, room.y / 3);
+  const float most = skin.presentation ? room.y / 4 : std::max(font_size(skin.fonts.large) * 4.2F, room.y / 3);
   return large.height <= most ? large : set_words(text, skin.fonts.ui, room.x, skin);
 }
 
@@ -456,7 +460,7 @@ void draw_heading(WorkspaceContext& context, const Glance& glance) {
 }
 
 // The most probable candidates in one line, as far as they fit, each with a bar as long as its probability.
-void draw_prediction(const std::string& caption, const DecodingStep& step, const Skin& skin) {
+void draw_prediction(const std::string& caption, std::span<const Candidate> candidates, const Skin& skin) {
   struct Entry {
     std::string text;
     float width, share;
@@ -464,8 +468,7 @@ void draw_prediction(const std::string& caption, const DecodingStep& step, const
   const float gap = skin.px(14), room = ImGui::GetContentRegionAvail().x;
   float width = text_size(skin.fonts.ui, caption).x;
   std::vector<Entry> entries;
-  for (const Candidate& candidate :
-       std::span(step.candidates).first(std::min<std::size_t>(5, step.candidates.size()))) {
+  for (const Candidate& candidate : candidates) {
     Entry entry{candidate.token.text + "  " + number_text(static_cast<double>(candidate.probability), 2), 0,
                 clamped(candidate.probability, 0.0F, 1.0F)};
     entry.width = text_size(skin.fonts.mono, entry.text).x;
@@ -494,10 +497,11 @@ void draw_prediction(const Snapshot& complete, const Glance& glance, int chosen,
   const DecodingStep* step = prediction_at(complete, glance.text.words[static_cast<std::size_t>(chosen)]);
   if (!step || step->candidates.empty()) return;
   const ModelConfig& model = complete.model;
+  const auto most = static_cast<std::size_t>(model.is_classifier() ? model.num_classes : 5);
   draw_prediction(model.is_classifier()  ? tr("Most probable labels")
                   : model.is_masked_lm() ? trf("Most probable at “{}”", word)
                                          : trf("Most probable after “{}”", word),
-                  *step, skin);
+                  std::span(step->candidates).first(std::min(most, step->candidates.size())), skin);
 }
 
 // Draws a centered button; returns true if it is pressed. Without a tooltip, which would cover what the click changes.

@@ -58,6 +58,11 @@ bool may_be_meant(std::string_view seen, std::string_view word) {
          std::ranges::is_permutation(with_small_beginning(seen), with_small_beginning(word));
 }
 
+std::size_t slot_of(std::string_view word, std::string_view next) {
+  const std::hash<std::string_view> hash;
+  return (hash(word) * 31 + hash(next)) % pair_slots;
+}
+
 }  // namespace
 
 SeenWords::SeenWords(const Corpus& corpus, const YieldCallback& yield) {
@@ -81,47 +86,31 @@ void SeenWords::add(std::string_view text) {
     Seen& seen = seen_[std::string(word)];
     ++seen.count;
     seen.within |= !before.empty();
-    add_pair(std::exchange(before, word), word);
+    pairs_[slot_of(std::exchange(before, word), word)] = true;
   }
-  if (!before.empty()) add_pair(before, {});
-}
-
-namespace {
-
-std::size_t slot_of(std::string_view word, std::string_view next) {
-  const std::hash<std::string_view> hash;
-  return (hash(word) * 31 + hash(next)) % pair_slots;
-}
-
-}  // namespace
-
-void SeenWords::add_pair(std::string_view word, std::string_view next) {
-  pairs_[slot_of(word, next)] = true;
-}
-
-bool SeenWords::has_pair(std::string_view word, std::string_view next) const {
-  return pairs_[slot_of(word, next)];
+  if (!before.empty()) pairs_[slot_of(before, {})] = true;
 }
 
 // Words of similar spelling that occur next to one of the neighbors, or else the most frequent ones that occur next to
 // both.
-std::vector<std::string> SeenWords::suggestions(std::string_view word, const Place& place) const {
+std::vector<std::string> SeenWords::suggestions(std::string_view word, std::string_view before,
+                                                std::string_view after) const {
   const std::size_t most = word.size() > longest_word ? 0 : most_different(word);
   std::vector<std::tuple<std::size_t, std::int64_t, std::string_view>> found;  // distance, −count, word
   constexpr std::size_t other_word = longest_word;                             // instead of a distance
   for (const auto& [seen, as] : seen_) {
-    if (!place.before.empty() && !as.within && is_capitalised(seen, word)) continue;
-    const bool after = has_pair(place.before, seen), before = has_pair(seen, place.after);
+    if (!before.empty() && !as.within && is_capitalised(seen, word)) continue;
+    const bool follows = pairs_[slot_of(before, seen)], precedes = pairs_[slot_of(seen, after)];
     const std::size_t difference = seen.size() > word.size() ? seen.size() - word.size() : word.size() - seen.size();
     const bool fits =
-        after || (!place.before.empty() && before) || with_small_beginning(word) == with_small_beginning(seen);
+        follows || (!before.empty() && precedes) || with_small_beginning(word) == with_small_beginning(seen);
     if (fits && difference <= most && may_be_meant(seen, word)) {
       if (const std::size_t distance = edit_distance(seen, word); distance <= most) {
         found.emplace_back(distance, -as.count, seen);
         continue;
       }
     }
-    if (after && before) found.emplace_back(other_word, -as.count, seen);
+    if (follows && precedes) found.emplace_back(other_word, -as.count, seen);
   }
   const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(most_nearest, found.size()));
   std::ranges::partial_sort(found, end);
@@ -144,9 +133,9 @@ std::vector<UnseenWord> SeenWords::unseen_in(const std::vector<Token>& tokens) c
   for (std::size_t i = 0; i < words.size(); ++i) {
     const WordSpan& word = words[i];
     if (!is_written_apart(word.text) || seen_.contains(word.text)) continue;
-    const Place place{i > 0 ? std::string_view(words[i - 1].text) : "",
-                      i + 1 < words.size() ? std::string_view(words[i + 1].text) : ""};
-    unseen.push_back({word.begin, word.end, word.text, suggestions(word.text, place)});
+    const std::string_view before = i > 0 ? words[i - 1].text : std::string_view();
+    const std::string_view after = i + 1 < words.size() ? words[i + 1].text : std::string_view();
+    unseen.push_back({word.begin, word.end, word.text, suggestions(word.text, before, after)});
   }
   return unseen;
 }

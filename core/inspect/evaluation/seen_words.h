@@ -27,15 +27,9 @@ class SeenWords {
   std::int64_t size() const { return static_cast<std::int64_t>(seen_.size()); }
 
  private:
-  // The words before and after a word of a sentence; empty at its ends.
-  struct Place {
-    std::string_view before, after;
-  };
-
   void add(std::string_view text);
-  void add_pair(std::string_view word, std::string_view next);
-  bool has_pair(std::string_view word, std::string_view next) const;
-  std::vector<std::string> suggestions(std::string_view word, const Place& place) const;
+  // `before`, `after`: the words next to it; empty at the ends of a sentence.
+  std::vector<std::string> suggestions(std::string_view word, std::string_view before, std::string_view after) const;
 
   struct Seen {
     std::int64_t count = 0;

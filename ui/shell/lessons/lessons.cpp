@@ -50,6 +50,7 @@ void choose_word(AppState& scope, const std::string& word) {
   view.run = scope.a.run.run;
   view.begun = true;
   view.wanted.chosen = word;
+  view.wanted.analogy = {"man", "king", "woman"};  // as the view begins
 }
 
 void choose_sense(AppState& scope, const std::string& word) {
