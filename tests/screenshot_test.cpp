@@ -253,7 +253,7 @@ TEST(Screenshot, AVectorPictureShowsWhatThePixelsShow) {
     ASSERT_EQ(actual.width, expected.width) << workspace.name;
     ASSERT_EQ(actual.height, expected.height) << workspace.name;
     const Difference difference = compare(expected, actual);
-    EXPECT_LT(difference.mean, 4.5) << workspace.name;
+    EXPECT_LT(difference.mean, 4) << workspace.name;
     EXPECT_LT(difference.share_off, 0.05) << workspace.name;
     // A blank picture would be closer to it than that.
     Picture nothing = expected;

@@ -30,7 +30,7 @@ constexpr Theme dark_theme{
     .border = opaque(0x2B323E),
     .grid = opaque(0x222833),
     .text = opaque(0xDFE5EE),
-    .text_dim = opaque(0x9AA5B6),
+    .text_dim = opaque(0x96A1B3),
     .accent = opaque(0x5AA9E6),
     .success = opaque(0x84DDB4),
     .warning = opaque(0xE9B44C),
