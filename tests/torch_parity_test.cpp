@@ -51,7 +51,8 @@ void expect_attention_parity(const torch::Tensor& queries, const torch::Tensor& 
   const torch::Tensor y = memory.defined() ? leaf(memory) : x, their_y = memory.defined() ? leaf(memory) : their_x;
 
   const std::int64_t length = x.size(1);
-  const AttentionMask mask = {padding, causal ? look_ahead_mask(length, length, torch::kCPU) : torch::Tensor()};
+  const AttentionMask mask = {padding, causal ? look_ahead_mask(length, length, torch::kCPU) : torch::Tensor(),
+                              {}};
   Inspection inspection;
   LayerInspection kept(&inspection, true, 0, 0);
   const torch::Tensor output = memory.defined() ? ours->attend_memory(x, y, mask, nullptr, kept)

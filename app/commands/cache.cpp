@@ -34,7 +34,7 @@ int cache(const CacheOptions& options) {
   for (const CacheEntry& entry : cache_entries()) {
     if (options.prune && days_unused(entry) < options.days) continue;
     const std::string name = entry.path.filename().string();
-    fmt::print("{:<10} {:>12} {:>5} days  {}\n", name.substr(0, name.find('-')), megabytes(entry.size),
+    fmt::print("{:<10} {:>12} last used {:>3} days ago  {}\n", name.substr(0, name.find('-')), megabytes(entry.size),
                days_unused(entry), corpus_of(entry));
     total += entry.size;
     std::error_code error;

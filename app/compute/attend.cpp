@@ -81,11 +81,14 @@ int attend(const AttendOptions& options) {
         model.is_language_model() ? "last" : "first", read.size());
   UnknownTokens unknown(engine.tokenizer());
   unknown.add(source, read);
+  const std::int64_t in_source = unknown.count();
+  for (const Steering& steering : interventions.steered)
+    for (const std::string& text : {steering.plus, steering.minus}) unknown.add(text, engine.tokenizer().encode(text));
   unknown.warn();
   if (csv) {
     fmt::print("{}", map_csv(snapshot, place));
   } else {
-    fmt::print("{}\n", json_line(attention_json(snapshot, engine.steps_done(), unknown.count())));
+    fmt::print("{}\n", json_line(attention_json(snapshot, engine.steps_done(), in_source)));
   }
   return 0;
 }

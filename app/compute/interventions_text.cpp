@@ -8,6 +8,8 @@
 #include <cmath>
 #include <system_error>
 
+#include "messages/overrides.h"
+
 namespace attnscope {
 namespace {
 
@@ -82,6 +84,9 @@ Steering steering_from(std::string_view text, const ModelConfig& model) {
   const auto [end, error] = std::from_chars(factor.data(), factor.data() + factor.size(), steering.factor);
   if (error != std::errc() || end != factor.data() + factor.size() || !std::isfinite(steering.factor))
     refuse(text, steered_form);
+  if (std::abs(steering.factor) > largest_steering)
+    throw ConfigError(fmt::format("'{}': the factor is {:g}; allowed: {:g} to {:g}", text, steering.factor,
+                                  -largest_steering, largest_steering));
   steering.plus = rest.substr(0, rest.find(':'));
   if (const std::size_t at = rest.find(':'); at != std::string_view::npos) steering.minus = rest.substr(at + 1);
   if (steering.plus.empty()) refuse(text, steered_form);

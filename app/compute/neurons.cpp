@@ -81,18 +81,22 @@ void print_dictionary(const DictionaryFacts& facts) {
       facts.features, facts.dead, facts.active, 100 * facts.unexplained, 100 * facts.recovered, 100 * facts.sharper);
 }
 
+const char* unit_of(const NeuronsResult& result) {
+  return result.question.dictionary ? "feature" : "neuron";
+}
+
 void print_list(const NeuronsResult& result) {
-  fmt::print("{} tokens of {} sentences, {} neurons; the {} with the largest activations:\n", result.tokens,
-             result.sentences, result.neurons.size(), std::min(printed, result.neurons.size()));
-  fmt::print("{:>6} {:>9} {:>8}  {:<20} {:>6} {:>7}  {}\n", "neuron", "largest", "active", "token", "r", "pos. r",
-             "promotes");
+  fmt::print("{} tokens of {} sentences, {} {}s; the {} with the largest activations:\n", result.tokens,
+             result.sentences, result.neurons.size(), unit_of(result), std::min(printed, result.neurons.size()));
+  fmt::print("{:>7} {:>9} {:>8}  {:<20} {:>6} {:>7}  {}\n", unit_of(result), "largest", "active", "token", "r",
+             "pos. r", "promotes");
   std::vector<std::size_t> order(result.neurons.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return result.neurons[i].largest; });
   order.resize(std::min(printed, order.size()));
   for (const std::size_t i : order) {
     const NeuronFacts& facts = result.neurons[i];
-    fmt::print("{:>6} {:>9.3f} {:>7.1f}%  {:<20} {:>6.2f} {:>7.2f}  {}\n", i, facts.largest, 100 * facts.active,
+    fmt::print("{:>7} {:>9.3f} {:>7.1f}%  {:<20} {:>6.2f} {:>7.2f}  {}\n", i, facts.largest, 100 * facts.active,
                facts.token, facts.token_r, facts.position_r, facts.promoted);
   }
 }
@@ -114,7 +118,7 @@ void print_card(const NeuronsResult& result) {
     for (const NeuronEffect& effect : list) fmt::print("  {} {:+.3f}", effect.token, effect.value);
     fmt::print("\n");
   };
-  fmt::print("\nneuron {}\n", result.question.neuron);
+  fmt::print("\n{} {}\n", unit_of(result), result.question.neuron);
   fmt::print("loss {:.4f} nats/token; with the activation at 0 {:+.4f}, at its mean {:+.4f}\n", card.nll, card.zero,
              card.mean);
   if (!card.promoted.empty()) effects("promotes", card.promoted);
@@ -135,6 +139,7 @@ int neurons(const NeuronsOptions& options) {
   for (const std::string& warning :
        engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); }).warnings)
     say("{}", warning);
+  check_finite(engine, options.run);
   const NeuronsQuestion question{
       .place = {!options.encoder && engine.config().model.has_decoder(), static_cast<int>(options.layer) - 1},
       .dictionary = options.dictionary
@@ -146,7 +151,7 @@ int neurons(const NeuronsOptions& options) {
       .neuron = static_cast<int>(options.neuron),
       .over_training = options.over_training};
   const NeuronsResult result =
-      engine.neurons(question, *engine.watch(), [&](double done) { line.show("Measuring neurons", done); });
+      engine.neurons(question, *engine.watch(), [&](double done) { line.show(options.dictionary ? "Training the dictionary" : "Measuring neurons", done); });
   line.clear();
   if (!result.problem.empty()) throw std::runtime_error(result.problem);
   if (options.neuron != result.question.neuron)
@@ -158,7 +163,6 @@ int neurons(const NeuronsOptions& options) {
     print_list(result);
     print_card(result);
   }
-  check_finite(engine, options.run);
   return 0;
 }
 

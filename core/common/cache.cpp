@@ -186,9 +186,12 @@ bool CacheWriter::moves_to_memory() {
 }
 
 std::shared_ptr<const CacheFile> CacheWriter::so_far() {
-  // The rest is written again with its block.
-  if (::pwrite(file_.get(), buffer_.data(), buffer_.size(), static_cast<off_t>(flushed_)) != std::ssize(buffer_) &&
-      !(moves_to_memory() && ::pwrite(file_.get(), buffer_.data(), buffer_.size(), static_cast<off_t>(flushed_)) >= 0))
+  const auto writes_rest = [&] {  // which is written again with its block
+    const bool whole = write_all(file_.get(), buffer_);
+    ::lseek(file_.get(), static_cast<off_t>(flushed_), SEEK_SET);
+    return whole;
+  };
+  if (!writes_rest() && !(moves_to_memory() && writes_rest()))
     throw std::system_error(errno, std::generic_category(), "cannot store the corpus");
   return map_file(file_.get(), size_);
 }

@@ -675,7 +675,7 @@ Config config_from_json(const nlohmann::json& json) {
   const nlohmann::json version = json.value("version", nlohmann::json());
   if (version != config_version && version != version_without_normalize) {
     throw ConfigError(
-        fmt::format("version is {}, allowed: {}, {}", version.dump(), version_without_normalize, config_version));
+        fmt::format("version is {}, allowed: {}, {}; another attnscope wrote it: train the run again", version.dump(), version_without_normalize, config_version));
   }
   Config config;
   config.corpus.normalize = version == config_version;

@@ -90,7 +90,7 @@ class Destination {
     return tensor;
   }
 
-  // Of the rotated rows of each head; the others stay.
+  // Only the rotated rows of each head; the others stay.
   torch::Tensor interleaved(const torch::Tensor& tensor) const {
     const std::int64_t width = model_.rotary_width > 0 ? model_.rotary_width : model_.head_width();
     const torch::Tensor heads = tensor.unflatten(0, {-1, model_.head_width()});

@@ -935,7 +935,7 @@ FourierResult TorchEngine::fourier(const FourierQuestion& question, const Fracti
 
 // The batches of the validation part; empty, with the reason, if there are none.
 std::vector<Batch> TorchEngine::texts_to_read(SequenceModel& model, std::string& problem, const YieldCallback& yield) {
-  problem = mark("The run's corpus is not available, so there are no texts to read.");
+  problem = mark("This view reads texts of a corpus, and the model has none. Choose one in Setup and click Apply: the weights stay.");
   if (!run_.corpus) return {};
   const auto data = dataset(yield);
   problem = data->can_validate() ? "" : mark("No validation set is held out, so there are no texts to read.");
@@ -983,7 +983,7 @@ NeuronsResult TorchEngine::neurons(const NeuronsQuestion& question, const Watche
   return made;
 }
 
-// Trained anew for other weights, another layer or other options.
+// Trained again for other weights, another layer or other options.
 std::shared_ptr<const SparseDictionary> TorchEngine::dictionary(const NeuronsQuestion& question,
                                                                 const WatchedModel& watched,
                                                                 const std::vector<Batch>& batches,

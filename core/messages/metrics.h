@@ -58,7 +58,7 @@ inline constexpr std::array metric_rows = {
     MetricRow{"tokens_per_second", "tokens_per_second", {"Tokens/s"}, {.noisy = true}, "{:.0f} tok/s"},
     // Only at steps with validation.
     MetricRow{"validation_nll", "validation_loss", loss_plot, {"validation"}, "validation {:.4f} nats/token"},
-    // As validation, on as much of the training part; only if the training loss has smoothing or dropout.
+    // Like validation, on as much of the training part; only if the training loss has smoothing or dropout.
     MetricRow{"train_nll", "plain_train_loss", loss_plot, {"train, plain"}},
     MetricRow{"accuracy", "train_accuracy", accuracy_plot, {"train"}, "train accuracy {:.3f}"},
     MetricRow{"validation_accuracy", "validation_accuracy", accuracy_plot, {"validation"}, "accuracy {:.3f}"},

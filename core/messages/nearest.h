@@ -11,7 +11,7 @@ namespace attnscope {
 
 enum class VectorKind { state, query, key, head };  // head: a head's output, before W_O
 
-// Of the stack that reads the text.
+// About the stack that reads the text.
 struct NearestQuestion {
   std::string text = {};
   int token = 0;  // of the text

@@ -12,6 +12,8 @@
 
 namespace attnscope {
 
+inline constexpr float largest_steering = 1000;  // factor; numbers overflow beyond it
+
 struct Overrides {
   Interventions interventions;
   std::string prefix;                // the output starts with this text …

@@ -29,7 +29,7 @@ class TokenWriter {
   void append(const std::vector<int>& ids) {
     out_.append({reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(int)});
   }
-  // Where a pair begins that starts the next ids.
+  // The place of a pair that starts the next ids.
   void index(std::uint64_t source_length, std::uint64_t begin) {
     index_.push_back(out_.size() / sizeof(int) - part_ + begin);
     index_.push_back(index_.back() + source_length);

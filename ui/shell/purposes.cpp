@@ -109,7 +109,7 @@ std::string lesson_name(const AppState&) {
   return "my-lesson";
 }
 
-// Of the run's corpus, without folder and extension.
+// The name of the run's corpus, without folder and extension.
 std::string corpus_name(const AppState& scope) {
   return fs::path(scope.a.run.config.corpus.source).stem().string();
 }

@@ -15,6 +15,7 @@
 #include "common/json_text.h"
 #include "common/split.h"
 #include "lessons/measures.h"
+#include "messages/overrides.h"
 #include "shell/app_state.h"
 #include "shell/sentence.h"
 #include "shell/timeline/timeline.h"
@@ -29,7 +30,6 @@ constexpr int version = 1;
 constexpr std::array<std::string_view, 3> pictures = {"matrix", "lines", "both"};  // same order as HeadPicture
 constexpr std::size_t longest_text = 10'000;                                       // bytes
 constexpr std::size_t most_changes = 10'000;
-constexpr float most_steering = 1e6F;
 constexpr int most_index = 100'000;  // in tokens
 
 // ---- writing
@@ -205,7 +205,7 @@ Steering steering_in(const std::string& key, const nlohmann::json& json) {
   fields.layer("layer", steering.place);
   fields.text("plus", steering.plus);
   fields.text("minus", steering.minus);
-  fields.real("factor", steering.factor, most_steering);
+  fields.real("factor", steering.factor, largest_steering);
   fields.finish();
   return steering;
 }

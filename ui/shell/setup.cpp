@@ -18,7 +18,7 @@
 namespace attnscope {
 namespace {
 
-// What a beginner changes; a section shows its other fields on demand, or at Density::everything.
+// The settings that a beginner changes; a section shows its other fields on demand, or at Density::everything.
 constexpr std::array<std::string_view, 8> basic_fields = {
     "corpus.source",   "model.architecture",       "model.d_model",
     "model.num_heads", "model.num_encoder_layers", "model.num_decoder_layers",

@@ -249,7 +249,7 @@ void draw_setup_column(AppState& scope, float height, const Skin& skin) {
   ImGui::SameLine(0, skin.px(4));
 }
 
-// Said while the training loss, which dropout and label smoothing raise, is above the validation loss.
+// The reason why the training loss is above the validation loss, while it is.
 std::string note_on_losses(const AppState& scope) {
   const Config& config = scope.a.run.config;
   const Series& trained = scope.a.curves[metric("loss")].points();
@@ -257,7 +257,7 @@ std::string note_on_losses(const AppState& scope) {
   const bool raised = config.training.label_smoothing > 0 || config.model.dropout > 0;
   if (scope.b || !raised || trained.y.empty() || validated.y.empty() || trained.y.back() <= validated.y.back())
     return {};
-  std::string note = tr("“train” is above “validation” because dropout and label smoothing raise it.");
+  std::string note = tr("“train” includes dropout and label smoothing.");
   if (!scope.a.curves[metric("train_nll")].points().y.empty()) note += tr(" Without them it is “train, plain”.");
   return note;
 }

@@ -160,7 +160,7 @@ void paint_token(Painter& paint, const PictureArea& area, const Token& token, st
 
 std::string unseen_note(const UnseenWord& word) {
   std::string note = trf("“{}” is not in the training data. The model can only know its subword tokens.", word.text);
-  if (!word.nearest.empty()) note += trf("\nWords of the data that fit here: {}.", fmt::join(word.nearest, ", "));
+  if (!word.nearest.empty()) note += trf("\nOther words of the data: {}.", fmt::join(word.nearest, ", "));
   return note;
 }
 

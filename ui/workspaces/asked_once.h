@@ -23,9 +23,11 @@ struct AskedOnce {
   std::int64_t step = 0;
 };
 
-// Draws “Recompute” at the end of the row. Returns the result to show, or null after a note that says why there is none.
+// Draws “Recompute” at the end of the row. Returns the result to show, or null after a note that says why there is none;
+// `offers_experiments`: with a button to the gallery, whose runs the view can show.
 template <typename Question, typename Result>
-const Result* asked_result(WorkspaceContext& context, AskedOnce<Question, Result>& study, const char* working_note) {
+const Result* asked_result(WorkspaceContext& context, AskedOnce<Question, Result>& study, const char* working_note,
+                           bool offers_experiments = false) {
   const Skin& skin = context.skin;
   const bool working = context.studying || context.study.has_value();
   const std::uint64_t run = context.live ? context.live->run : 0;
@@ -52,7 +54,7 @@ const Result* asked_result(WorkspaceContext& context, AskedOnce<Question, Result
   if (study.result && study.result->problem.empty()) return &*study.result;
   const ImVec2 room = ImGui::GetContentRegionAvail();
   draw_quiet_note(study.result ? tr_filled(study.result->problem).c_str() : working_note, {room.x, room.y * 0.6F}, skin);
-  if (!study.result) return nullptr;
+  if (!study.result || !offers_experiments) return nullptr;
   const char* offer = tr_label("Experiments…");
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + (room.x - button_width(offer)) / 2);
   if (ImGui::Button(offer)) context.experiments_wanted = true;

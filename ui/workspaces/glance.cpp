@@ -147,7 +147,7 @@ Setting set_words(const SetText& text, ImFont* font, float width, const Skin& sk
     const float extent = text_size(font, words[i].text).x + 2 * margin.x;
     // The letters of one word touch, so the margins of its boxes overlap.
     const float before = x == 0 ? 0 : text.apart[i] ? gap : -2 * margin.x;
-    // What is written without a space stays in one line: "qu'il".
+    // Text without a space stays in one line: "qu'il".
     float whole = extent;
     for (std::size_t next = i + 1; next < words.size() && !text.apart[next]; ++next)
       whole += text_size(font, words[next].text).x;
@@ -521,6 +521,9 @@ std::string knowledge(const Snapshot& snapshot, const RunOpened& run) {
   const char* unit = run.config.model.reads_text()      ? tr("characters of text")
                      : run.config.model.is_classifier() ? tr("labeled texts")
                                                         : tr("sentence pairs");
+  if (snapshot.step == 0)
+    return trf("This model is untrained. Its corpus has {} {} with {} words.", grouped(run.train_pairs), unit,
+               grouped(snapshot.known_words));
   return trf("This model was trained on {} {}; it knows {} words.", grouped(run.train_pairs), unit,
              grouped(snapshot.known_words));
 }

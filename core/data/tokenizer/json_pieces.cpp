@@ -183,7 +183,7 @@ Description albert_description(const TokenizerFiles& files, const Json& settings
           "spiece.model", bytes};
 }
 
-// M2M-100: SentencePiece splits, vocab.json numbers the pieces, and the languages follow. The source's language stands in
+// M2M-100: SentencePiece splits, vocab.json numbers the pieces, and the languages follow. The source's language is in
 // front of a text.
 Description m2m_100_description(const TokenizerFiles& files, const Json& settings) {
   const std::string& bytes = sentence_piece_file(files, "sentencepiece.bpe.model");
@@ -506,7 +506,7 @@ class JsonPieces final : public PieceScheme {
     }
   }
 
-  // What stands in front of a text and behind it, and between the texts of a pair.
+  // Reads the tokens in front of a text, behind it, and between the texts of a pair.
   void read_ends(const Json& post) {
     const Json steps = is_step(post, "Sequence") ? json_member(post, "processors") : Json::array({post});
     const auto refuse = [&] {

@@ -243,7 +243,7 @@ void check_is_transformer(const ModelConfig& config) {
         fmt::format("model.architecture is \"{}\": only encoder-decoder and decoder-only can be exported as a program",
                     config.architecture));
   }
-  // What the program does not compute.
+  // Parts of the model that the program does not compute.
   constexpr std::array unsupported = {
       "model.num_decoder_heads", "model.decoder_d_ff",   "model.output_norms",  "model.parallel_sublayers",
       "model.embedding_norm",    "model.query_key_norm", "model.window",        "model.score_width",

@@ -36,7 +36,7 @@ struct OtherName {
 };
 std::string other_name(std::span<const OtherName> names, std::string_view own);
 
-// Of families without gates.
+// Activations of families without gates.
 inline constexpr std::array activations = {
     OtherName{"gelu-tanh", "gelu_new"}, OtherName{"gelu-tanh", "gelu_pytorch_tanh"}, OtherName{"gelu-tanh", "gelu_fast"},
     OtherName{"gelu", "gelu"},          OtherName{"relu", "relu"},                   OtherName{"swish", "silu"},

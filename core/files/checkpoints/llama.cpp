@@ -20,7 +20,7 @@ constexpr std::array llama_activations = {OtherName{"swiglu", "silu"}, OtherName
                                           OtherName{"geglu", "gelu_pytorch_tanh"}, OtherName{"geglu", "gelu_new"},
                                           OtherName{"geglu-erf", "gelu"}};
 
-// What RoPE's fields say about a kind of layers: in the newest files they are in rope_parameters, in Gemma 3 once for
+// RoPE's fields for a kind of layers: in the newest files they are in rope_parameters, in Gemma 3 once for
 // each kind; in older ones rope_scaling and a base.
 class RopeFields {
  public:
@@ -93,7 +93,7 @@ nlohmann::json scaling_fields(const std::string& text) {
   return fields;
 }
 
-// Which of its relatives the checkpoint belongs to.
+// The relative to which the checkpoint belongs.
 struct Relative {
   std::string_view type;
   bool gemma = type.starts_with("gemma");
@@ -101,7 +101,7 @@ struct Relative {
   bool query_key_norm = type == "qwen3" || type == "gemma3_text";
 };
 
-// Which layers attend to a window only.
+// The layers that attend to a window only.
 std::vector<bool> local_layers(const CheckpointFields& fields, std::string_view type, std::int64_t layers) {
   std::vector<bool> local(static_cast<std::size_t>(layers));
   const bool uses = type == "mistral" || type == "gemma2" || type == "gemma3_text" ||

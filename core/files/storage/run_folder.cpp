@@ -160,8 +160,9 @@ void check_is_run(const std::filesystem::path& path) {
   if (missing.empty()) return;
   if (missing.size() == needed.size()) throw RunError(fmt::format("{} does not contain a run", path.string()));
   throw RunError(fmt::format(
-      "{} contains an incomplete run: {} missing. If its first save was interrupted, train again into another folder",
-      path.string(), fmt::join(missing, " and ")));
+      "{} contains an incomplete run; missing: {}. If its first save was interrupted, train again into another "
+      "folder; if it was downloaded, download the rest",
+      path.string(), fmt::join(missing, ", ")));
 }
 
 void check_free_for_run(const std::filesystem::path& path) {

@@ -53,7 +53,7 @@ class VectorReader {
     return inspection;
   }
 
-  // Of a pass over one sentence: the attention of a token to all tokens, of the head or the mean of the layer's.
+  // The attention of a token to all tokens in a pass over one sentence: the head's, or the mean of the layer's.
   torch::Tensor attention(const Inspection& inspection, std::int64_t position) const {
     const AttentionWeights& all = decoder_ ? inspection.decoder : inspection.encoder;
     const torch::Tensor heads = all[static_cast<std::size_t>(question_.layer)][0].select(1, position);  // H×K

@@ -56,9 +56,11 @@ std::string neurons_problem(const ModelConfig& config, const LayerPlace& place) 
   const std::int64_t layers = place.decoder ? config.num_decoder_layers : config.num_encoder_layers;
   if (config.is_recurrent() || config.is_capture() || !config.has_feed_forward())
     return mark("This model has no feed-forward sublayers, so it has no neurons to list.");
-  if ((place.decoder ? !config.has_decoder() : config.is_language_model()) || place.layer < 0 || place.layer >= layers)
-    return fmt::format(mark("The model has no such layer; allowed: {} layers of the {}."), layers,
-                       place.decoder ? "decoder" : "encoder");
+  if (place.decoder && !config.has_decoder()) return mark("The model has no decoder.");
+  if (!place.decoder && config.is_language_model()) return mark("The model has no encoder.");
+  if (place.layer < 0 || place.layer >= layers)
+    return fmt::format(mark("Layer {} does not exist; layers of the {}: {}."), place.layer + 1,
+                       place.decoder ? "decoder" : "encoder", layers);
   return {};
 }
 
@@ -79,7 +81,7 @@ NeuronSample::NeuronSample(SequenceModel& model, const std::vector<Batch>& batch
           model, batches, place.decoder, {.sublayers_wanted = true},
           [&](const Inspection& inspection) { return active_of(inspection, place, dictionary_.get()); }, yield) {}
 
-// What each neuron adds to the stream, F×D.
+// The vector that each neuron adds to the stream, F×D.
 torch::Tensor NeuronSample::written_rows(const SequenceModel& model) const {
   if (dictionary_) return dictionary_->writing.cpu();
   const std::string stack = place_.decoder ? "decoder" : "encoder";
@@ -227,7 +229,7 @@ NeuronContext NeuronSample::context(const Tokenizer& tokenizer, const torch::Ten
           static_cast<int>(row - rows.first), activations[row].item<float>()};
 }
 
-// Where `values` are highest; the same tokens around the same token are shown once.
+// The contexts with the highest `values`; the same tokens around the same token are shown once.
 std::vector<NeuronContext> NeuronSample::contexts(const Tokenizer& tokenizer, const torch::Tensor& activations,
                                                   const torch::Tensor& values, std::size_t most) const {
   const torch::Tensor order = values.argsort(0, true);

@@ -1,4 +1,4 @@
-// What the neurons of a feed-forward sublayer respond to, over a sample of the validation part.
+// Neurons of a feed-forward sublayer, and what they respond to in a sample of the validation part.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@ class NeuronSample {
   NeuronCard card(SequenceModel& model, const Tokenizer& tokenizer, int neuron, const YieldCallback& yield) const;
   NeuronPoint point(int neuron, std::int64_t step) const;
 
-  // Of a dictionary; `neurons` are those of the same layer.
+  // For a dictionary; `neurons` are those of the same layer.
   DictionaryFacts dictionary_facts(SequenceModel& model, const NeuronSample& neurons, const YieldCallback& yield) const;
 
  private:

@@ -23,7 +23,7 @@ class SeenWords {
   // includes words of scripts without spaces, because nothing reliable is known about them.
   std::vector<UnseenWord> unseen_in(const std::vector<Token>& tokens) const;
 
-  // How many different words there are; 0 for a corpus too large to scan.
+  // The number of different words; 0 for a corpus too large to scan.
   std::int64_t size() const { return static_cast<std::int64_t>(seen_.size()); }
 
  private:

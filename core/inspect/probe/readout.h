@@ -1,4 +1,4 @@
-// How the output matrix reads the residual stream.
+// The output matrix as it reads the residual stream.
 #pragma once
 
 #include <string>

@@ -30,7 +30,7 @@ void toggle_film(AppState& scope, double now);
 
 inline constexpr double seconds_per_frame = 0.25;  // at speed 1, on average
 
-// How long to show each frame at speed 1: in proportion to the change of attention and output to the next one.
+// The time to show each frame at speed 1: in proportion to the change of attention and output to the next one.
 std::vector<double> film_seconds(const std::vector<Frame>& frames);
 
 // Call once per frame, before anything is drawn. Advances the film, updates the weight curves, and returns to the

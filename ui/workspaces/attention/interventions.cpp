@@ -7,11 +7,13 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/translation.h"
 #include "common/clamped.h"
+#include "messages/overrides.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -177,17 +179,19 @@ const char* why_no_steering(const Snapshot& snapshot, const AttentionView& view)
 void draw_steering(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
   bold_text(tr("Steer"), skin);
   InterventionsView& intervention = view.intervention;
-  ImGui::SetNextItemWidth(skin.px(60));
-  ImGui::InputFloat("##factor", &intervention.factor, 0, 0, "%.3g");
   ImGui::SameLine();
+  dim_text(trf("after {}", layer_title(layer_of(view.place()))), skin);
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("\u00D7 (");
-  for (std::string* text : {&intervention.plus, &intervention.minus}) {
+  ImGui::TextUnformatted(tr("factor"));
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(skin.px(60));
+  if (ImGui::InputFloat("##factor", &intervention.factor, 0, 0, "%.3g"))
+    intervention.factor = clamped(intervention.factor, -largest_steering, largest_steering);
+  for (const auto& [id, hint, text] : {std::tuple("##plus", tr("toward: a word"), &intervention.plus),
+                                       std::tuple("##minus", tr("away from: a word"), &intervention.minus)}) {
     ImGui::SameLine();
-    ImGui::SetNextItemWidth(skin.px(110));
-    ImGui::InputTextWithHint(text == &intervention.plus ? "##plus" : "##minus", tr("a word"), text);
-    ImGui::SameLine();
-    ImGui::TextUnformatted(text == &intervention.plus ? "\u2212" : ")");
+    ImGui::SetNextItemWidth(skin.px(130));
+    ImGui::InputTextWithHint(id, hint, text);
   }
   ImGui::SameLine();
   if (button(tr_label("Add"), why_no_steering(snapshot, view),

@@ -21,7 +21,7 @@ constexpr std::array kinds = {
     ChoiceText{VectorKind::state, mark("state"), mark("The token's vector after the layer.")},
     ChoiceText{VectorKind::query, mark("query"), mark("The query of the head.")},
     ChoiceText{VectorKind::key, mark("key"), mark("The key of the head.")},
-    ChoiceText{VectorKind::head, mark("head output"), mark("What the head adds for this token, before W_O.")},
+    ChoiceText{VectorKind::head, mark("head output"), mark("The output of the head for this token, before W_O.")},
 };
 
 void draw_choices(NearestQuestion& question, const ModelConfig& model, const Skin& skin) {
@@ -30,14 +30,19 @@ void draw_choices(NearestQuestion& question, const ModelConfig& model, const Ski
       question.kind = choice.value;
   const auto number = [&](const char* label, int& value, std::int64_t count) {
     int shown = value + 1;
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted(label);
+    ImGui::SameLine(0, skin.px(6));
     ImGui::SetNextItemWidth(skin.px(90));
-    if (ImGui::InputInt(label, &shown)) value = shown - 1;
+    ImGui::PushID(label);
+    if (ImGui::InputInt("##number", &shown)) value = shown - 1;
+    ImGui::PopID();
     value = clamped(value, 0, static_cast<int>(count) - 1);
     ImGui::SameLine(0, skin.px(10));
   };
-  number(tr_label("layer"), question.layer,
+  number(model.is_language_model() ? tr("decoder layer") : tr("encoder layer"), question.layer,
          model.is_language_model() ? model.num_decoder_layers : model.num_encoder_layers);
-  if (question.kind != VectorKind::state) number(tr_label("head"), question.head, model.num_heads);
+  if (question.kind != VectorKind::state) number(tr("head"), question.head, model.num_heads);
 }
 
 // "8 of 20 contexts are the same token; 5 attend most to ▁animal."
@@ -49,7 +54,7 @@ std::string in_common(const NearestResult& result) {
     ++attended[found.attended];
   }
   const auto most = std::ranges::max_element(attended, {}, &std::pair<const std::string, int>::second);
-  return trf("{} of {} contexts have the same token; {} attend most to {}. Among {} tokens of the validation part.",
+  return trf("{} of {} contexts have the same token; {} attend most to {}. Compared with {} tokens of the validation part.",
              same, result.contexts.size(), most->second, one_line(most->first), result.tokens);
 }
 
@@ -58,7 +63,7 @@ void draw_found(const NearestResult& result, const Skin& skin) {
   for (const NearestContext& found : result.contexts) {
     const float largest = *std::ranges::max_element(found.context.activations);
     draw_context(found.context, largest, fmt::format("{:.3f}", found.context.value), skin);
-    help_tooltip(trf("Cosine {:.4f}. Colored: the attention of the underlined token, most to {}.", found.context.value,
+    help_tooltip(trf("Cosine {:.4f}. Colored: the attention of the underlined token in this layer, most to {}.", found.context.value,
                      one_line(found.attended)),
                  skin);
   }

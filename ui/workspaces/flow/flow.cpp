@@ -30,8 +30,8 @@ constexpr std::array modes = {
                   "The hidden units of the feed-forward sublayers: what activates each, which tokens it promotes, what "
                   "is lost without it (2012.14913)."},
     WorkspaceView{"contexts", "Nearest contexts",
-                  "Where in the corpus the model's vector is most like that of the chosen token, and what it attends to "
-                  "there (1910.05276).",
+                  "The contexts of the corpus in which the model's vector is most like that of the chosen token, with its "
+                  "attention there (1910.05276).",
                   "Contexts"},
 };
 static_assert(modes.size() == static_cast<std::size_t>(FlowMode::contexts) + 1);

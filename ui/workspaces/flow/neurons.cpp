@@ -82,8 +82,8 @@ struct Column {
 };
 constexpr std::array columns = {
     Column{mark("#"),
-           mark("The neuron's number in its layer. † is dead: it was never active in the sample; = has the "
-                "same activations as an earlier neuron (correlation of at least 0.99)."),
+           mark("The neuron's number in its layer. † is dead: it was never active in the sample; = "
+                "correlates by at least 0.99 with an earlier neuron."),
            "0000 ="},
     Column{mark("here"), mark("Activation on the token of the sentence that is selected on the right."), "00.00"},
     Column{mark("largest"), mark("Largest activation in the sample."), "00.00"},
@@ -126,10 +126,9 @@ void draw_headings(NeuronsView& view, const Skin& skin) {
     if (unused) flags |= ImGuiTableColumnFlags_Disabled;
     const char* title = tr(columns[i].title);
     const auto width = [&](const char* text) { return text_size(skin.fonts.mono_small, text).x; };
-    const float sort_arrow = font_size(skin.fonts.mono_small);
     if (columns[i].widest)
       ImGui::TableSetupColumn(title, flags | ImGuiTableColumnFlags_WidthFixed,
-                              std::max(width(title) + sort_arrow, width(columns[i].widest)));
+                              std::max(width(title), width(columns[i].widest)));
     else
       ImGui::TableSetupColumn(title, flags | ImGuiTableColumnFlags_WidthStretch);
   }
@@ -138,6 +137,7 @@ void draw_headings(NeuronsView& view, const Skin& skin) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!ImGui::TableSetColumnIndex(static_cast<int>(i))) continue;
     ImGui::TableHeader(tr(columns[i].title));
+    const WithFont usual(skin.fonts.ui);
     help_tooltip(tr(columns[i].help), skin);
   }
   ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
@@ -184,7 +184,7 @@ constexpr std::array context_choices = {
     ChoiceText{
         NeuronContexts::deciles, mark("By decile"),
         mark("One token for every tenth of the activations above 0, from the smallest to the largest: the maximum "
-             "alone does not tell what a neuron responds to.")},
+             "does not show what else a neuron responds to.")},
     ChoiceText{NeuronContexts::hurt, mark("Loss without it"),
                mark("The tokens whose next token loses most, in nats, with the activation set to 0 everywhere.")},
 };
@@ -218,8 +218,8 @@ std::string effects_text(const std::vector<NeuronEffect>& effects) {
 void draw_effects(const NeuronsResult& result, const Skin& skin) {
   const NeuronCard& card = result.card;
   draw_wrapped_label(skin.fonts.small, skin.theme.text,
-                     trf("Without it (activation 0): {:+.4f} nats/token; at its mean: {:+.4f}; of {:.3f}.", card.zero,
-                         card.mean, card.nll),
+                     trf("Loss {:.3f} nats/token. Change with the activation at 0: {:+.4f}; at its mean: {:+.4f}.", card.nll,
+                         card.zero, card.mean),
                      skin);
   if (card.promoted.empty()) return;
   draw_wrapped_label(skin.fonts.small, skin.theme.text, trf("Promotes: {}", effects_text(card.promoted)), skin);
@@ -279,8 +279,8 @@ void draw_card(NeuronsView& view, const NeuronsResult& result, const Snapshot& s
   if (facts.duplicate >= 0) about += trf(", same as {}", facts.duplicate);
   draw_caption(
       (result.question.dictionary ? trf("Feature {}", neuron) : trf("Neuron {}", neuron)).c_str(), about,
-      trf("Over {} sentences of the validation part. A neuron is a hidden unit: a column of W₁ reads it, a row of "
-          "W₂ writes it. Click a token of the sentence to list the neurons that respond to it.",
+      trf("Over {} sentences of the validation part. A neuron is a hidden unit: its input weights are a column of W₁, "
+          "its output weights a row of W₂. Click a token of the sentence to list the neurons that respond to it.",
           result.sentences),
       skin);
   draw_live(view, snapshot, facts.largest, skin);
@@ -291,7 +291,7 @@ void draw_card(NeuronsView& view, const NeuronsResult& result, const Snapshot& s
   draw_plots(view, skin);
 }
 
-// What is listed: the layer's neurons, or the features of a dictionary of its output.
+// The choice of what is listed: the layer's neurons, or the features of a dictionary of its output.
 void draw_basis(NeuronsView& view, const Skin& skin) {
   std::optional<DictionaryOptions>& dictionary = view.study.question.dictionary;
   const auto choose = [&](const char* title, bool features, const char* help) {
@@ -334,6 +334,11 @@ void draw_layers(NeuronsView& view, const ModelConfig& model, const Skin& skin) 
   };
   if (!model.is_language_model()) choices(false, model.num_encoder_layers, tr("encoder"));
   if (model.has_decoder()) choices(true, model.num_decoder_layers, tr("decoder"));
+}
+
+const char* working_note(const NeuronsView& view) {
+  return view.study.question.dictionary ? tr("Training the sparse autoencoder\u2026")
+                                        : tr("Measuring the neurons on the validation part\u2026");
 }
 
 void settle(NeuronsView& view, const ModelConfig& model) {
@@ -416,17 +421,16 @@ void draw_neurons(WorkspaceContext& context, NeuronsView& view) {
                   tr("Also measures the chosen neuron at every recorded step, which takes as long for each."), skin))
     over_training = !over_training;
   const NeuronsResult* result =
-      asked_result(context, view.study, tr("Measuring the neurons on the validation part\u2026"));
+      asked_result(context, view.study, working_note(view));
   if (!result || result->neurons.empty()) return;
   if (result->question.place != view.study.question.place ||
       result->question.dictionary != view.study.question.dictionary)
-    return draw_quiet_note(tr("Measuring the neurons on the validation part\u2026"), ImGui::GetContentRegionAvail(),
-                           skin);
+    return draw_quiet_note(working_note(view), ImGui::GetContentRegionAvail(), skin);
   if (view.study.question.neuron == strongest_neuron) view.study.question.neuron = result->question.neuron;
   view.study.question.neuron = clamped(view.study.question.neuron, 0, static_cast<int>(result->neurons.size()) - 1);
   if (result->question.dictionary) draw_dictionary(result->dictionary, skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float width = clamped(std::floor(room.x * 0.5F), skin.px(310), skin.px(480));
+  const float width = clamped(std::floor(room.x * 0.5F), skin.px(350), skin.px(480));
   draw_list(view, snapshot, {width, room.y}, skin);
   ImGui::SameLine(0, skin.px(12));
   ImGui::BeginChild("neuron", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);

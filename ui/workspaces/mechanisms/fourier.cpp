@@ -117,7 +117,7 @@ void draw_neuron(WorkspaceContext& context, FourierView& view, const FourierResu
 void draw_fourier(WorkspaceContext& context, FourierView& view) {
   const Skin& skin = context.skin;
   const FourierResult* const result =
-      asked_result(context, view.study, tr("Transforming the embeddings of every recorded step\u2026"));
+      asked_result(context, view.study, tr("Transforming the embeddings of every recorded step\u2026"), true);
   if (!result) return;
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, summary(*result), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();

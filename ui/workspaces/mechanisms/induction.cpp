@@ -160,7 +160,7 @@ void draw_map(WorkspaceContext& context, InductionView& view, const InductionRes
 void draw_induction(WorkspaceContext& context, InductionView& view) {
   const Skin& skin = context.skin;
   const InductionResult* const result =
-      asked_result(context, view.study, tr("Measuring the heads on random repeated tokens\u2026"));
+      asked_result(context, view.study, tr("Measuring the heads on random repeated tokens\u2026"), true);
   if (!result) return;
   if (!view.study.question.circuits_of)
     view.study.question.circuits_of = best(result->points.back(), &HeadInduction::induction).place;
