@@ -99,7 +99,7 @@ constexpr std::array kinds = {
     std::pair{OverrideKind::forced_attention, "encoder L2 H3: src2 → src1"},
     std::pair{OverrideKind::replaced_token, "src2 replaced by “dog”"},
     std::pair{OverrideKind::hidden_keys, "encoder L2 H3 masked"},
-    std::pair{OverrideKind::steered, "encoder L2: +4 × (“king” − “man”)"},
+    std::pair{OverrideKind::steered, "encoder L2: +4 × (king − man)"},
     std::pair{OverrideKind::other_scale, "scores not divided by √d_k"},
     std::pair{OverrideKind::no_residuals, "no residual connections"},
     std::pair{OverrideKind::no_positions, "without positions"},

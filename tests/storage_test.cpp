@@ -427,7 +427,7 @@ TEST_F(RunOnDisk, SaysWhatItLacks) {
   put("config.json", "");
   put("tokenizer.model", "");
   EXPECT_THAT(lacking(),
-              testing::AllOf(HasSubstr("corpus.json and model.safetensors missing"), HasSubstr("train again into another folder")));
+              testing::AllOf(HasSubstr("missing: corpus.json, model.safetensors"), HasSubstr("train again into another folder")));
   put("corpus.json", "");
   put("model.safetensors", "");
   EXPECT_NO_THROW(check_is_run(at(".")));

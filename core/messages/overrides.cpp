@@ -31,8 +31,8 @@ std::string text_of(const ReplacedToken& replaced, const Snapshot& seen) {
 }
 
 std::string text_of(const Steering& steering) {
-  const std::string minus = steering.minus.empty() ? "" : fmt::format(" − “{}”", steering.minus);
-  return fmt::format("{}: {:+g} × (“{}”{})", layer_name(steering.place), steering.factor, steering.plus, minus);
+  const std::string minus = steering.minus.empty() ? "" : " − " + steering.minus;
+  return fmt::format("{}: {:+g} × ({}{})", layer_name(steering.place), steering.factor, steering.plus, minus);
 }
 
 // The typed prefix, otherwise the chosen tokens.

@@ -225,6 +225,14 @@ constexpr std::array terms = {
          "p(x_i | x_1 … x_(i−1), x_(i+1) … x_n)", "Devlin et al. 2018, arXiv 1810.04805", "steps"},
     Term{"nat", "The unit of information with natural logarithms: 0.69 nats are one bit.", "1 nat = 1 / ln 2 bit", "",
          ""},
+    Term{"nearest contexts",
+         "The texts of the corpus in which a vector of the model (a state, a query, a key, a head's output) has the "
+         "largest cosine with that of the chosen token. They show what the model treats as alike.",
+         "cos(v, w) = v·w / (‖v‖ ‖w‖)", "Hoover et al. 2020, arXiv 1910.05276", "contexts"},
+    Term{"neuron",
+         "A hidden unit of a feed-forward sublayer: its input weights are a column of W₁, its output weights a row of "
+         "W₂. Its activation says how strongly it responds to a token.",
+         "a_i = f(x·W₁[:, i] + b₁[i])", "Geva et al. 2021, arXiv 2012.14913", "neurons"},
     Term{"one-hot vector",
          "A vector with a single 1 at the token's own index. It says nothing else about the token: all one-hot vectors "
          "are equally far apart.",
@@ -311,8 +319,16 @@ constexpr std::array terms = {
          "sin, cos(pos / 10000^(2i/D))", paper, "wavelengths"},
     Term{"softmax", "Turns any numbers into positive ones that sum to 1; the largest get most of the total.",
          "exp(s_i) / Σ exp(s_j)", "", "inside"},
+    Term{"sparse autoencoder",
+         "Explains a vector as the sum of a few directions (features) out of many, which are learned. Neurons often "
+         "respond to several things; features are meant to respond to one.",
+         "x ≈ Σ z_i w_i + b, few z_i > 0", "Bricken et al. 2023; Gao et al. 2024, arXiv 2406.04093", "neurons"},
     Term{"special tokens", "Tokens that do not represent text: start and end of a sentence, padding, and unknown text.",
          "<s> </s> <pad> <unk>", "", ""},
+    Term{"steering",
+         "Adds a multiple of a direction to the vectors of all tokens after a layer, for example the difference of two "
+         "words, and shows how the output changes.",
+         "x + c (h₊ − h₋)", "Turner et al. 2023, arXiv 2308.10248", "head"},
     Term{"step",
          "Training: one update of the weights by the optimizer, from the gradients of one batch. Decoding: one "
          "generated token.",

@@ -187,8 +187,8 @@ void draw_steering(const Snapshot& snapshot, AttentionView& view, const Skin& sk
   ImGui::SetNextItemWidth(skin.px(60));
   if (ImGui::InputFloat("##factor", &intervention.factor, 0, 0, "%.3g"))
     intervention.factor = clamped(intervention.factor, -largest_steering, largest_steering);
-  for (const auto& [id, hint, text] : {std::tuple("##plus", tr("toward: a word"), &intervention.plus),
-                                       std::tuple("##minus", tr("away from: a word"), &intervention.minus)}) {
+  for (const auto& [id, hint, text] : {std::tuple("##plus", tr("toward"), &intervention.plus),
+                                       std::tuple("##minus", tr("away from"), &intervention.minus)}) {
     ImGui::SameLine();
     ImGui::SetNextItemWidth(skin.px(130));
     ImGui::InputTextWithHint(id, hint, text);
