@@ -68,6 +68,8 @@ TEST_F(BroughtFiles, ActivationsThatOverflowAreNamedByEveryCommand) {
       {"neurons", [&] { neurons(with(NeuronsOptions())); }},
       {"tensors", [&] { tensors(with(TensorsOptions())); }},
   };
+  TorchEngine window;
+  EXPECT_THAT(window.open_model(path).warnings, testing::Contains(HasSubstr("feed-forward, added” is NaN or infinite")));
   testing::internal::CaptureStdout();
   for (const auto& [name, command] : commands)
     EXPECT_THAT(command, ThrowsMessage<std::runtime_error>(

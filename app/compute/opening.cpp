@@ -12,8 +12,8 @@ namespace attnscope {
 namespace {
 
 RunOpened checked(TorchEngine& engine, const std::string& path, RunOpened opened) {
-  for (const std::string& warning : opened.warnings) say("{}", warning);
   check_finite(engine, path);
+  for (const std::string& warning : opened.warnings) say("{}", warning);
   return opened;
 }
 

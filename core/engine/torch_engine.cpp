@@ -33,6 +33,7 @@
 #include "inspect/evaluation/length.h"
 #include "inspect/evaluation/senses.h"
 #include "inspect/evaluation/tensor_spread.h"
+#include "model/activations.h"
 #include "inspect/evaluation/vocabulary_facts.h"
 #include "inspect/probe/gradients.h"
 #include "inspect/probe/inspect_model.h"
@@ -176,6 +177,11 @@ RunOpened TorchEngine::open_model(const std::string& path) {
   finish_checkpoint(path);
   RunOpened opened = replace(read_model(path));
   opened.corpus_follows = run_.corpus_follows = !run_.config.corpus.source.empty();
+  if (const std::string found = overflowing(model()); !found.empty())
+    opened.warnings.push_back(
+        fmt::format(mark("{} is NaN or infinite at step {}, so nothing can be computed. Open an older checkpoint of this "
+                         "run, or train again with a lower learning rate."),
+                    found, opened.step));
   return opened;
 }
 

@@ -227,7 +227,7 @@ constexpr std::array terms = {
          ""},
     Term{"nearest contexts",
          "The texts of the corpus in which a vector of the model (a state, a query, a key, a head's output) has the "
-         "largest cosine with that of the chosen token. They show what the model treats as alike.",
+         "largest cosine with that of the chosen token. They show what the model treats as similar.",
          "cos(v, w) = v·w / (‖v‖ ‖w‖)", "Hoover et al. 2020, arXiv 1910.05276", "contexts"},
     Term{"neuron",
          "A hidden unit of a feed-forward sublayer: its input weights are a column of W₁, its output weights a row of "

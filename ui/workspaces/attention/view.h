@@ -86,7 +86,7 @@ struct InterventionsView {
   int position = 0;
   std::string text;                                      // the replacement
   std::string plus, minus;                               // the texts of a direction
-  float factor = 1;                                      // of the direction
+  float factor = 0.5F;                                    // of the direction
   std::shared_ptr<const Snapshot> compared;              // the snapshot that `difference` belongs to
   std::shared_ptr<const SnapshotDifference> difference;  // computed once per snapshot
 };
