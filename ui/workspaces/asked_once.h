@@ -53,8 +53,11 @@ const Result* asked_result(WorkspaceContext& context, AskedOnce<Question, Result
   }
   if (study.result && study.result->problem.empty()) return &*study.result;
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  draw_quiet_note(study.result ? tr_filled(study.result->problem).c_str() : working_note, {room.x, room.y * 0.6F}, skin);
-  if (!study.result || !offers_experiments) return nullptr;
+  const bool offers = study.result && offers_experiments;
+  if (offers) ImGui::SetCursorPosY(ImGui::GetCursorPosY() + room.y * 0.35F);
+  draw_quiet_note(study.result ? tr_filled(study.result->problem).c_str() : working_note,
+                  {room.x, offers ? skin.px(48) : room.y}, skin);
+  if (!offers) return nullptr;
   const char* offer = tr_label("Experiments…");
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + (room.x - button_width(offer)) / 2);
   if (ImGui::Button(offer)) context.experiments_wanted = true;

@@ -86,10 +86,10 @@ constexpr std::array columns = {
                 "correlates by at least 0.99 with an earlier neuron."),
            "0000 ="},
     Column{mark("here"), mark("Activation on the token of the sentence that is selected on the right."), "00.00"},
-    Column{mark("largest"), mark("Largest activation in the sample."), "00.00"},
+    Column{mark("max"), mark("Largest activation in the sample."), "00.00"},
     Column{mark("active"), mark("Share of the sample's tokens with an activation above 0."), "00.0 %"},
     Column{mark("token (r)"), mark("The token with whose presence the activation correlates most, and Pearson's r.")},
-    Column{mark("pos. r"), mark("Correlation of the activation with the position in the sentence."), "-0.00"},
+    Column{mark("pos."), mark("Correlation of the activation with the position in the sentence."), "-0.00"},
     Column{mark("promotes"), mark("The token whose logit this neuron's output weights raise most, directly through the "
                                   "output matrix (2012.14913).")},
 };
@@ -125,10 +125,11 @@ void draw_headings(NeuronsView& view, const Skin& skin) {
     if (column == NeuronColumn::largest) flags |= ImGuiTableColumnFlags_DefaultSort;
     if (unused) flags |= ImGuiTableColumnFlags_Disabled;
     const char* title = tr(columns[i].title);
+    const float sort_arrow = 0.65F * font_size(skin.fonts.mono_small) + ImGui::GetStyle().FramePadding.x;
     const auto width = [&](const char* text) { return text_size(skin.fonts.mono_small, text).x; };
     if (columns[i].widest)
       ImGui::TableSetupColumn(title, flags | ImGuiTableColumnFlags_WidthFixed,
-                              std::max(width(title), width(columns[i].widest)));
+                              std::max(width(title) + sort_arrow, width(columns[i].widest)));
     else
       ImGui::TableSetupColumn(title, flags | ImGuiTableColumnFlags_WidthStretch);
   }
@@ -430,7 +431,7 @@ void draw_neurons(WorkspaceContext& context, NeuronsView& view) {
   view.study.question.neuron = clamped(view.study.question.neuron, 0, static_cast<int>(result->neurons.size()) - 1);
   if (result->question.dictionary) draw_dictionary(result->dictionary, skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float width = clamped(std::floor(room.x * 0.5F), skin.px(350), skin.px(480));
+  const float width = clamped(std::floor(room.x * 0.5F), skin.px(360), skin.px(480));
   draw_list(view, snapshot, {width, room.y}, skin);
   ImGui::SameLine(0, skin.px(12));
   ImGui::BeginChild("neuron", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
