@@ -423,6 +423,9 @@ TEST_F(RunOnDisk, IsAFolderWithAConfigurationAndWeights) {
 TEST_F(RunOnDisk, SaysWhatItLacks) {
   const auto lacking = [&] { return message_of<RunError>([&] { check_is_run(at(".")); }); };
   EXPECT_THAT(lacking(), testing::EndsWith("does not contain a run"));
+  for (const char* name : {"b", "a", "c"}) std::filesystem::create_directories(at(name));
+  for (const char* file : {"b/config.json", "b/model.safetensors", "c/config.json", "c/model.safetensors"}) put(file, "");
+  EXPECT_THAT(lacking(), testing::EndsWith("does not contain a run; open a folder in it, such as b"));
   // Files that a failed first save used to leave.
   put("config.json", "");
   put("tokenizer.model", "");

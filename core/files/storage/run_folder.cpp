@@ -149,6 +149,16 @@ bool is_run(const std::filesystem::path& path) {
          (has(run, &RunFolder::model) || is_file(path / "model.safetensors.index.json"));
 }
 
+// Names a folder in `path` that can be opened; empty if there is none.
+static std::string runs_below(const std::filesystem::path& path) {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error))
+    if (names.size() < 1000 && is_run(entry.path())) names.push_back(entry.path().filename().string());
+  if (names.empty()) return {};
+  return fmt::format("; open a folder in it, such as {}", *std::ranges::min_element(names));
+}
+
 void check_is_run(const std::filesystem::path& path) {
   const RunFolder run{path};
   std::vector<std::string> missing;
@@ -158,7 +168,8 @@ void check_is_run(const std::filesystem::path& path) {
     if (!has(run, file) && !stands_in) missing.push_back((run.*file)().filename().string());
   }
   if (missing.empty()) return;
-  if (missing.size() == needed.size()) throw RunError(fmt::format("{} does not contain a run", path.string()));
+  if (missing.size() == needed.size())
+    throw RunError(fmt::format("{} does not contain a run{}", path.string(), runs_below(path)));
   throw RunError(fmt::format(
       "{} contains an incomplete run; missing: {}. If its first save was interrupted, train again into another "
       "folder; if it was downloaded, download the rest",
