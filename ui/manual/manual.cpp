@@ -175,9 +175,15 @@ void draw_page(ManualView& view, const ManualPage& page, std::string& clicked, c
 
 void draw_titles(ManualView& view, const std::vector<ManualPage>& pages, ImVec2 size) {
   ImGui::BeginChild("pages", size);
-  for (std::size_t i = 0; i < pages.size(); ++i)
-    if (ImGui::Selectable(pages[i].title().c_str(), view.page == i, ImGuiSelectableFlags_DontClosePopups))
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    const std::string title = pages[i].title();
+    const std::string shown = shortened(ImGui::GetFont(), title, ImGui::GetContentRegionAvail().x);
+    ImGui::PushID(static_cast<int>(i));
+    if (selectable_text(shown, view.page == i, ImGuiSelectableFlags_DontClosePopups))
       view = {.open = true, .page = i, .anchor = {}, .restarts = true};
+    ImGui::PopID();
+    if (shown != title && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", title.c_str());
+  }
   ImGui::EndChild();
 }
 
