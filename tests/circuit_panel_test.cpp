@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <imgui_internal.h>
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -410,6 +411,21 @@ TEST_F(CircuitPanel, WhichHeadsMatterIsMeasuredOnceARunAndBarredOnTheThumbnails)
   EXPECT_EQ(view.importance.at(0, 0), 250);
   EXPECT_EQ(circuit_numbers(scope.views)->matrix.at(1, 0), -0.0625F);
   EXPECT_THAT(scope.views.of<AttentionView>().importance, SizeIs(2));
+}
+
+TEST(Importance, OfStacksWithDifferentNumbersOfHeadsLeavesCellsBlank) {
+  HeadsResult inspection;
+  for (const HeadPlace& place : {HeadPlace{AttentionPart::encoder, 0, 0}, HeadPlace{AttentionPart::encoder, 0, 1},
+                                 HeadPlace{AttentionPart::decoder, 0, 0}, HeadPlace{AttentionPart::cross, 0, 0}})
+    inspection.heads.push_back({place, 0.001 * (1 + static_cast<double>(inspection.heads.size())), 0});
+  inspection.pruning.resize(5);
+  CircuitView view;
+  take_circuit(view, inspection, 1, 1);
+  ASSERT_EQ(view.importance.rows, 3);
+  EXPECT_EQ(view.importance.at(0, 1), 2);
+  EXPECT_EQ(view.importance.at(1, 0), 3);
+  EXPECT_EQ(view.importance.at(2, 0), 4);
+  EXPECT_TRUE(std::isnan(view.importance.at(1, 1)));
 }
 
 TEST(Agreement, IsTheRankCorrelation) {

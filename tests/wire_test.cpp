@@ -282,6 +282,12 @@ TEST(Consistency, EveryPartOfAResultFitsTheOthers) {
   };
   EXPECT_TRUE(is_refused(HeadsResult{}));
   EXPECT_FALSE(is_refused(HeadsResult{.problem = "none"}));
+  HeadsResult heads{.problem = "", .heads = {{{AttentionPart::encoder, 0, 0}}}, .pruning = {{1, 0.5}, {0, 0.9}}};
+  EXPECT_FALSE(is_refused(heads));
+  EXPECT_FALSE(is_refused(HeadsHistory{.problem = "", .points = {{1, heads}, {2, heads}}}));
+  EXPECT_TRUE(is_refused(HeadsHistory{.problem = "", .points = {{1, heads}, {2, HeadsResult{.problem = "none"}}}}));
+  heads.heads[0].place.head = 1;
+  EXPECT_TRUE(is_refused(heads)) << "the first head is missing";
   EXPECT_TRUE(is_refused(TsneMap{.ids = {1, 2}, .points = Matrix(1, 2)}));
   EXPECT_TRUE(is_refused(CircuitResult{}));
   Circuit circuit;

@@ -332,6 +332,14 @@ void check(const Formation& formation) {
 void check(const HeadsResult& result) {
   expect(!result.problem.empty() || (result.pruning.size() == result.heads.size() + 1 && !result.heads.empty()),
          "heads and their importance");
+  for (const HeadImportance& head : result.heads)
+    expect(head.place.layer >= 0 && is_index(head.place.head, result.heads.size()), "a head and its number");
+  expect(result.heads.empty() || result.heads.front().place.head == 0, "the first head");
+}
+
+void check(const HeadsHistory& history) {
+  for (const HeadsPoint& point : history.points)
+    expect(point.inspection.heads.size() == history.points.back().inspection.heads.size(), "a step and the heads");
 }
 
 void check(const InductionResult& result) {

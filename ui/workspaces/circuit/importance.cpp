@@ -17,8 +17,14 @@
 namespace attnscope {
 namespace {
 
-const HeadImportance& importance_at(const CircuitView& view, int row, int col) {
-  return view.heads->heads[static_cast<std::size_t>(row) * view.importance.cols + col];
+// Null: the stack of that row has fewer heads.
+const HeadImportance* importance_at(const CircuitView& view, int row, int col) {
+  int at = -1;
+  for (const HeadImportance& head : view.heads->heads) {
+    at += head.place.head == 0;
+    if (at == row && head.place.head == col) return &head;
+  }
+  return nullptr;
 }
 
 std::string summary(const HeadsResult& inspection, const ModelConfig& model) {
@@ -61,7 +67,9 @@ void draw_map(WorkspaceContext& context, CircuitView& view, ImVec2 size) {
   options.row_axis = tr("attention type, layer");
   options.col_axis = tr("head");
   options.tooltip = [&](int row, int col) {
-    const HeadImportance& head = importance_at(view, row, col);
+    const HeadImportance* found = importance_at(view, row, col);
+    if (!found) return dim_text(tr("This stack has fewer heads."), skin);
+    const HeadImportance& head = *found;
     bold_text(rows[static_cast<std::size_t>(row)] + " " + cols[static_cast<std::size_t>(col)], skin);
     dim_text(tr("loss without it \u2212 loss"), skin);
     bold_text(

@@ -100,7 +100,8 @@ class CircuitPicture {
 
  private:
   ImVec2 at(int layer, int slot) const {
-    return layout_.floors[static_cast<std::size_t>(layer)].words[static_cast<std::size_t>(slot)];
+    const std::size_t floor = std::min(static_cast<std::size_t>(layer), layout_.floors.size() - 1);
+    return layout_.floors[floor].words[static_cast<std::size_t>(slot)];
   }
 
   // Every word's vector passes up through the layers; those that carry no part of the difference are gray.

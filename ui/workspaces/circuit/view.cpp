@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <cmath>
 #include <numeric>
 
@@ -133,9 +134,14 @@ void take_circuit(CircuitView& view, HeadsResult heads, std::uint64_t run, std::
     if (head.place.head == 0)
       view.importance_rows.push_back(fmt::format("{} L{}", part_name(head.place.part), head.place.layer + 1));
   }
+  // Stacks may differ in their number of heads: such cells stay blank.
   view.importance = Matrix(static_cast<int>(view.importance_rows.size()), width);
-  for (std::size_t i = 0; i < heads.heads.size(); ++i)
-    view.importance.values[i] = static_cast<float>(1000 * heads.heads[i].exact);
+  std::ranges::fill(view.importance.values, std::numeric_limits<float>::quiet_NaN());
+  int row = -1;
+  for (const HeadImportance& head : heads.heads) {
+    row += head.place.head == 0;
+    view.importance.at(row, head.place.head) = static_cast<float>(1000 * head.exact);
+  }
   view.pruning = pruning_of(heads);
   ++view.version;
   view.heads = std::move(heads);
