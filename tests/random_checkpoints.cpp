@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -319,10 +320,25 @@ class TemporaryFolder {
   const fs::path path = fs::temp_directory_path() / ("attnscope-random-checkpoints-" + std::to_string(::getpid()));
 };
 
+// Files of a tokenizer that a checkpoint has in common with another one.
+struct SharedFile {
+  std::string_view name, file, from;
+};
+constexpr std::array shared_files = {
+    SharedFile{"m2m_100", "sentencepiece.bpe.model", "marian/source.spm"},
+    SharedFile{"gpt_neo", "vocab.json", "gpt2/vocab.json"},
+    SharedFile{"gpt_neo", "merges.txt", "gpt2/merges.txt"},
+    SharedFile{"opt", "merges.txt", "gpt2/merges.txt"},
+    SharedFile{"gemma3", "tokenizer.json", "gemma2/tokenizer.json"},
+};
+
 }  // namespace
 
 void write_random_checkpoint(const std::string& name, const fs::path& folder) {
-  fs::copy(fs::path(ATTNSCOPE_TEST_DATA) / "checkpoints" / name, folder);
+  const fs::path data = fs::path(ATTNSCOPE_TEST_DATA) / "checkpoints";
+  fs::copy(data / name, folder);
+  for (const SharedFile& shared : shared_files)
+    if (shared.name == name) fs::copy(data / shared.from, folder / shared.file);
   std::ifstream config(folder / "config.json");
   const Weights weights = weights_of(name, folder, Json::parse(config));
   if (name == "llama")
