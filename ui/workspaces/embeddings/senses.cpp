@@ -92,7 +92,8 @@ void draw_separation(const SenseLayer& layer, float width, const Skin& skin) {
                  "every sentence, with a its mean distance to its own group and b that to the nearest other group. 1: "
                  "well separated; 0: mixed; negative: closer to another group."),
               skin);
-  quiet_words(shortened(skin.fonts.ui, trf("linear probe {:.0f} %, control {:.0f} %", 100 * layer.probe, 100 * layer.control), width),
+  const std::string probe = trf("probe {:.0f} %, control {:.0f} %", 100 * layer.probe, 100 * layer.control);
+  quiet_words(shortened(skin.fonts.ui, probe, width),
               tr("Accuracy on held-out sentences of a linear classifier that reads the group from this vector (mean of "
                  "five folds). Control: the same with shuffled groups, which shows how much the classifier itself can "
                  "memorize (1909.03368)."),

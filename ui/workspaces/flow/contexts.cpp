@@ -28,9 +28,10 @@ void draw_choices(NearestQuestion& question, const ModelConfig& model, const Ski
   for (const auto& choice : kinds)
     if (draw_choice(tr_label(choice.title), question.kind == choice.value, tr(choice.help), skin))
       question.kind = choice.value;
+  // As high as the small buttons in the same row.
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ImGui::GetStyle().FramePadding.x, 0});
   const auto number = [&](const char* label, int& value, std::int64_t count) {
     int shown = value + 1;
-    ImGui::AlignTextToFramePadding();
     ImGui::TextUnformatted(label);
     ImGui::SameLine(0, skin.px(6));
     ImGui::SetNextItemWidth(skin.px(90));
@@ -43,6 +44,7 @@ void draw_choices(NearestQuestion& question, const ModelConfig& model, const Ski
   number(model.is_language_model() ? tr("decoder layer") : tr("encoder layer"), question.layer,
          model.is_language_model() ? model.num_decoder_layers : model.num_encoder_layers);
   if (question.kind != VectorKind::state) number(tr("head"), question.head, model.num_heads);
+  ImGui::PopStyleVar();
 }
 
 // "8 of 20 contexts are the same token; 5 attend most to ▁animal."

@@ -248,7 +248,8 @@ void draw_live(NeuronsView& view, const Snapshot& snapshot, float largest, const
 }
 
 void draw_plots(NeuronsView& view, const Skin& skin) {
-  const ImVec2 room = ImGui::GetContentRegionAvail();
+  ImVec2 room = ImGui::GetContentRegionAvail();
+  room.y = std::min(room.y, skin.px(240));
   const bool over_steps = view.largest.x.size() > 1;
   const float gap = skin.px(10), width = over_steps ? std::floor((room.x - gap) / 2) : room.x;
   const PlotLine bars{
@@ -264,7 +265,7 @@ void draw_plots(NeuronsView& view, const Skin& skin) {
   ImGui::SameLine(0, gap);
   const std::vector<PlotLine> lines = {{.name = tr("largest"), .series = &view.largest, .color = skin.theme.series[0]},
                                        {.name = tr("mean"), .series = &view.mean, .color = skin.theme.series[1]}};
-  draw_plot("over steps", lines, {0, room.y}, view.steps_axis, view.steps_plot,
+  draw_plot("over steps", lines, {width, room.y}, view.steps_axis, view.steps_plot,
             {.title = tr("Over training"),
              .help = tr("The largest and the mean activation over the same tokens, at every recorded step."),
              .x_label = tr("optimizer steps"),
@@ -431,7 +432,7 @@ void draw_neurons(WorkspaceContext& context, NeuronsView& view) {
   view.study.question.neuron = clamped(view.study.question.neuron, 0, static_cast<int>(result->neurons.size()) - 1);
   if (result->question.dictionary) draw_dictionary(result->dictionary, skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float width = clamped(std::floor(room.x * 0.5F), skin.px(360), skin.px(480));
+  const float width = clamped(std::floor(room.x * 0.5F), skin.px(360), skin.px(400));
   draw_list(view, snapshot, {width, room.y}, skin);
   ImGui::SameLine(0, skin.px(12));
   ImGui::BeginChild("neuron", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
