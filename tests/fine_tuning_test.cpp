@@ -5,8 +5,9 @@
 #include <fstream>
 
 #include "checkpoint_copy.h"
-#include "messages/metrics.h"
 #include "engine/torch_engine.h"
+#include "files/storage/run_folder.h"
+#include "messages/metrics.h"
 #include "run_fixture.h"
 #include "tuning_fixture.h"
 
@@ -14,6 +15,25 @@ namespace attnscope {
 namespace {
 
 using testing::HasSubstr;
+
+std::vector<int> ids(const Tokenizer& tokenizer, const std::string& text, Side side) {
+  std::vector<int> ids;
+  for (const Token& token : tokenizer.encode(text, side)) ids.push_back(token.id);
+  return ids;
+}
+
+// A pair is trained on as it is translated: with the tokens that the family puts around a source, and the one it begins
+// every output with.
+void expect_as_translated(TorchEngine& engine) {
+  const Tokenizer& tokenizer = engine.tokenizer();
+  const Pair text = engine.corpus()->train[0];
+  const PairTokens tokens = engine.dataset()->train[0];
+  EXPECT_THAT(std::vector<int>(tokens.source.begin(), tokens.source.end()),
+              testing::ElementsAreArray(tokenizer.source_ids(ids(tokenizer, text.source, Side::source))));
+  std::vector<int> target = ids(tokenizer, text.target, Side::target);
+  if (const int first = tokenizer.special().first; first >= 0) target.insert(target.begin(), first);
+  EXPECT_THAT(std::vector<int>(tokens.target.begin(), tokens.target.end()), testing::ElementsAreArray(target));
+}
 
 class FineTuningOf : public FineTuning, public testing::WithParamInterface<const char*> {};
 
@@ -42,6 +62,7 @@ TEST_P(FineTuningOf, BeginsWithItsWeightsAndLearns) {
   EXPECT_LT((logits(again) - own).abs().max().item<double>(), 1e-5);
 
   if (!config.model.is_language_model()) {
+    expect_as_translated(engine);
     const double begin = likelihood(engine);
     const double first = *engine.train_step({})[metric("loss")];
     EXPECT_NEAR(first, begin, 1e-4 * begin) << "the whole of it is one batch";
@@ -52,7 +73,21 @@ TEST_P(FineTuningOf, BeginsWithItsWeightsAndLearns) {
   EXPECT_EQ(contents(checkpoint.folder), before) << "nothing is written there";
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, FineTuningOf, testing::Values("marian", "t5", "t5-v1_1", "gpt2", "llama", "smollm"));
+INSTANTIATE_TEST_SUITE_P(Families, FineTuningOf,
+                         testing::Values("marian", "t5", "t5-v1_1", "gpt2", "llama", "smollm", "bart", "mbart",
+                                         "m2m_100"));
+
+TEST_F(FineTuning, ASavedRunHasEveryFileOfTheTokenizer) {
+  const std::vector<std::filesystem::path> saved = RunFolder{"run"}.files();
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(ATTNSCOPE_TEST_DATA) / "checkpoints")) {
+    if (!entry.is_directory()) continue;
+    TorchEngine engine;
+    engine.open_run(random_checkpoint(entry.path().filename().string()).string(), {});
+    for (const auto& [file, bytes] : engine.tokenizer().files())
+      EXPECT_THAT(saved, testing::Contains(std::filesystem::path("run") / file)) << entry.path();
+  }
+}
 
 TEST_F(FineTuning, OfALanguageModelReadsTheTextAsItIs) {
   std::ofstream(folder / "text.txt") << "The street was too wide.\nShe reads an old book.\n\nA cat and a dog.\n";

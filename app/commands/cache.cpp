@@ -24,13 +24,16 @@ std::int64_t days_unused(const CacheEntry& entry) {
 
 std::string corpus_of(const CacheEntry& entry) {
   const nlohmann::json about = nlohmann::json::parse(entry.about, nullptr, false);
-  return about.is_object() ? about.value("name", "") : "(incomplete)";
+  if (!about.is_object()) return "(incomplete)";
+  const nlohmann::json name = about.value("name", nlohmann::json());
+  return name.is_string() ? name.get<std::string>() : "";
 }
 
 }  // namespace
 
 int cache(const CacheOptions& options) {
   std::uintmax_t total = 0;
+  remove_leftovers(cache_folder());  // of processes that were killed while they wrote
   for (const CacheEntry& entry : cache_entries()) {
     if (options.prune && days_unused(entry) < options.days) continue;
     const std::string name = entry.path.filename().string();
@@ -38,7 +41,8 @@ int cache(const CacheOptions& options) {
                days_unused(entry), corpus_of(entry));
     total += entry.size;
     std::error_code error;
-    if (options.prune && !fs::remove(entry.path, error))
+    if (options.prune) fs::remove(entry.path, error);
+    if (error)
       throw FileError(fmt::format("cannot remove {}: {}", entry.path.string(), error.message()));
   }
   fmt::print("{} {} {}\n", megabytes(total), options.prune ? "removed from" : "in", cache_folder().string());

@@ -26,19 +26,14 @@ struct End {
   std::uint64_t magic, about_size, checksum;
 };
 
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 std::shared_ptr<CacheFile> map_file(int descriptor, std::size_t size) {
   void* const data = ::mmap(nullptr, std::max<std::size_t>(1, size), PROT_READ, MAP_SHARED, descriptor, 0);
   return data == MAP_FAILED ? nullptr : std::make_shared<CacheFile>(static_cast<const char*>(data), size);
+}
+
+std::shared_ptr<CacheFile> required(std::shared_ptr<CacheFile> mapped) {
+  if (!mapped) throw std::system_error(errno, std::generic_category(), "cannot map the stored corpus");
+  return mapped;
 }
 
 int file_in_memory() {
@@ -110,7 +105,8 @@ bool CacheFile::read_end(bool checks) {
 std::vector<CacheEntry> cache_entries() {
   std::vector<CacheEntry> entries;
   std::error_code error;
-  for (const auto& file : fs::directory_iterator(cache_folder(), error)) {
+  for (fs::directory_iterator at(cache_folder(), error); at != fs::directory_iterator(); at.increment(error)) {
+    const fs::directory_entry& file = *at;
     CacheEntry entry{file.path(), {}, file.file_size(error), file.last_write_time(error)};
     const Descriptor descriptor(::open(entry.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (error || !file.is_regular_file(error) || descriptor.get() < 0) continue;
@@ -138,7 +134,7 @@ CacheWriter::CacheWriter(const std::string& name) {
     if (fs::create_directories(folder, ignored)) fs::permissions(folder, fs::perms::owner_all, ignored);
     path_ = folder / name;
     temporary_ = fmt::format("{}.{}.tmp", path_.string(), ::getpid());
-    file_ = Descriptor(::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    file_ = Descriptor(::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   }
   if (file_.get() < 0) {
     temporary_.clear();
@@ -163,20 +159,21 @@ void CacheWriter::append(std::string_view bytes) {
 
 void CacheWriter::flush() {
   checksum_ = checksum(buffer_, checksum_);
-  if (!write_all(file_.get(), buffer_) && !(moves_to_memory() && write_all(file_.get(), buffer_)))
+  if (!write_all(file_.get(), buffer_) && !(move_to_memory() && write_all(file_.get(), buffer_)))
     throw std::system_error(errno, std::generic_category(), "cannot store the corpus");
   flushed_ += buffer_.size();
   buffer_.clear();
 }
 
-bool CacheWriter::moves_to_memory() {
+bool CacheWriter::move_to_memory() {
   if (temporary_.empty()) return false;
   Descriptor memory(file_in_memory());
   ::lseek(file_.get(), 0, SEEK_SET);
   std::string block(block_size, '\0');
   for (std::uint64_t left = flushed_; left > 0;) {
     const ssize_t got = ::read(file_.get(), block.data(), std::min<std::uint64_t>(left, block.size()));
-    if (got <= 0 || !write_all(memory.get(), std::string_view(block).substr(0, static_cast<std::size_t>(got)))) return false;
+    if (got <= 0 || !write_all(memory.get(), std::string_view(block).substr(0, static_cast<std::size_t>(got))))
+      return false;
     left -= static_cast<std::uint64_t>(got);
   }
   ::unlink(temporary_.c_str());
@@ -186,14 +183,14 @@ bool CacheWriter::moves_to_memory() {
 }
 
 std::shared_ptr<const CacheFile> CacheWriter::so_far() {
-  const auto writes_rest = [&] {  // which is written again with its block
+  const auto write_rest = [&] {  // it is written again with its block
     const bool whole = write_all(file_.get(), buffer_);
     ::lseek(file_.get(), static_cast<off_t>(flushed_), SEEK_SET);
     return whole;
   };
-  if (!writes_rest() && !(moves_to_memory() && writes_rest()))
+  if (!write_rest() && !(move_to_memory() && write_rest()))
     throw std::system_error(errno, std::generic_category(), "cannot store the corpus");
-  return map_file(file_.get(), size_);
+  return required(map_file(file_.get(), size_));
 }
 
 std::shared_ptr<const CacheFile> CacheWriter::finish(const std::string& about) {
@@ -203,9 +200,8 @@ std::shared_ptr<const CacheFile> CacheWriter::finish(const std::string& about) {
   buffer_.append(reinterpret_cast<const char*>(&end), sizeof end);
   flush();
   if (!temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) == 0) temporary_.clear();
-  auto mapped = map_file(file_.get(), flushed_);
-  if (!mapped || !mapped->read_end(false))
-    throw std::system_error(errno, std::generic_category(), "cannot map the stored corpus");
+  auto mapped = required(map_file(file_.get(), flushed_));
+  if (!mapped->read_end(false)) throw std::system_error(EIO, std::generic_category(), "cannot map the stored corpus");
   return mapped;
 }
 

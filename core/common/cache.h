@@ -84,7 +84,7 @@ class CacheWriter {
 
  private:
   void flush();
-  bool moves_to_memory();
+  bool move_to_memory();
 
   std::filesystem::path path_, temporary_;  // empty: in memory
   Descriptor file_{-1};

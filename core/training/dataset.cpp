@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 constexpr std::size_t pairs_per_chunk = 1 << 14;
 constexpr std::size_t pairs_per_release = 256;  // held-out pairs are far apart
 constexpr std::size_t lines_per_chunk = 1 << 12;
@@ -77,11 +77,11 @@ void take_parts(const std::shared_ptr<const CacheFile>& file, bool as_text, Data
 }
 
 std::string name_of(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model) {
-  if (!corpus.stored) return {};
+  if (!corpus.caches_tokens) return {};
   std::uint64_t tokens = 0;
   for (const auto& [file, bytes] : tokenizer.files()) tokens = checksum(bytes, checksum(file, tokens));
-  const std::string key = fmt::format("{} {} {:x} {} {}", format_version, corpus.hash, tokens,
-                                      model.reads_text() ? 0 : model.max_length, model.architecture);
+  const std::string key = fmt::format("{} {} {:x} {} {} {}", format_version, corpus.hash, tokens,
+                                      model.reads_text() ? 0 : model.max_length, model.architecture, model.first_id);
   return fmt::format("tokens-{:016x}.bin", checksum(key));
 }
 
@@ -92,27 +92,39 @@ struct Chunk {
   std::int64_t too_long = 0, unknown_label = 0;
 };
 
+// Appends a pair as the model reads it, and returns the lengths of source and target.
+std::array<std::size_t, 2> append_pair(const PairView& pair, const Tokenizer& tokenizer, TextEncoder& encoder,
+                                       std::vector<int>& ids) {
+  const std::size_t begin = ids.size();
+  if (tokenizer.opening() >= 0) ids.push_back(tokenizer.opening());
+  encoder.append(pair.source, Side::source, ids);
+  ids.push_back(tokenizer.source_end());
+  const std::size_t source = ids.size() - begin;
+  if (tokenizer.special().first >= 0) ids.push_back(tokenizer.special().first);
+  encoder.append(pair.target, Side::target, ids);
+  return {source, ids.size() - begin - source};
+}
+
+bool is_too_long(const std::array<std::size_t, 2>& lengths, std::int64_t max_length) {
+  return std::max(lengths[0], lengths[1] + 1) > static_cast<std::size_t>(max_length);
+}
+
 Chunk encode_chunk(const PairList& pairs, std::size_t begin, const Tokenizer& tokenizer, TextEncoder& encoder,
                    std::int64_t max_length) {
   const bool has_labels = !tokenizer.labels().empty();
-  const int end_id = tokenizer.special().end, unknown = tokenizer.special().unknown;
+  const int unknown = tokenizer.special().unknown;
   Chunk chunk;
   for (std::size_t i = begin; i < std::min(begin + pairs_per_chunk, pairs.size()); ++i) {
     if (i % pairs_per_release == 0) pairs.release();
     const PairView pair = pairs.view(i);
     const std::size_t first = chunk.ids.size();
-    encoder.append(pair.source, Side::source, chunk.ids);
-    chunk.ids.push_back(end_id);
-    const std::size_t source = chunk.ids.size() - first;
-    encoder.append(pair.target, Side::target, chunk.ids);
-    const std::size_t target = chunk.ids.size() - first - source;
-    const bool is_unknown = has_labels && std::ranges::count(std::span(chunk.ids).last(target), unknown) > 0;
-    const bool is_long = std::max(source, target + 1) > static_cast<std::size_t>(max_length);
-    if (is_unknown || is_long) {
+    const std::array<std::size_t, 2> lengths = append_pair(pair, tokenizer, encoder, chunk.ids);
+    const bool is_unknown = has_labels && std::ranges::count(std::span(chunk.ids).last(lengths[1]), unknown) > 0;
+    if (is_unknown || is_too_long(lengths, max_length)) {
       ++(is_unknown ? chunk.unknown_label : chunk.too_long);
       chunk.ids.resize(first);
     } else {
-      chunk.lengths.push_back({source, target});
+      chunk.lengths.push_back(lengths);
     }
   }
   return chunk;
@@ -228,7 +240,7 @@ std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer
       const double calls = static_cast<double>(passages(*part).size());
       double done = 0;
       if (tokenizer.special().ends_lines)
-        encode_lines(*part, tokenizer, writer, progress);
+        encode_lines(*part, tokenizer, writer, part == &corpus.text.train ? progress : FractionCallback());
       else
         writer.append(encode_text(tokenizer, *part, [&] {
                         if (progress) progress(std::min(1.0, done++ / calls));
@@ -356,7 +368,7 @@ std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config,
                             const YieldCallback& yield) {
   const std::string key = fmt::format("{} {} {} {} {} {}", format_version, corpus.hash, config.type, config.vocab_size,
                                       model.is_classifier(), model.is_masked_lm());
-  const std::string name = corpus.stored ? fmt::format("tokenizer-{:016x}.bin", checksum(key)) : "";
+  const std::string name = corpus.caches_tokens ? fmt::format("tokenizer-{:016x}.bin", checksum(key)) : "";
   if (const auto file = CacheFile::open(name)) return std::string(file->content());
   std::vector<std::string_view> sentences;
   sentences.reserve(2 * corpus.train.size());
@@ -401,16 +413,12 @@ std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokeniz
 
 std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length) {
   if (has_unknown_label(tokenizer, pair)) return std::nullopt;
-  const auto ids = [&](const std::string& text, Side side) {
-    std::vector<int> encoded;
-    for (const Token& token : tokenizer.encode(text, side)) encoded.push_back(token.id);
-    return encoded;
-  };
-  EncodedPair encoded{ids(pair.source, Side::source), ids(pair.target, Side::target)};
-  encoded.source = tokenizer.source_ids(std::move(encoded.source));
-  const std::size_t longest = std::max(encoded.source.size(), encoded.target.size() + 1);
-  if (longest > static_cast<std::size_t>(max_length)) return std::nullopt;
-  return encoded;
+  TextEncoder encoder(tokenizer);
+  std::vector<int> ids;
+  const std::array<std::size_t, 2> lengths = append_pair({pair.source, pair.target}, tokenizer, encoder, ids);
+  if (is_too_long(lengths, max_length)) return std::nullopt;
+  const auto target = ids.begin() + static_cast<std::ptrdiff_t>(lengths[0]);
+  return EncodedPair{{ids.begin(), target}, {target, ids.end()}};
 }
 
 EncodedText encode_text(const Tokenizer& tokenizer, std::string_view text, const YieldCallback& yield) {

@@ -192,7 +192,7 @@ Corpus load_text(const CorpusConfig& config, const CorpusProgress& progress) {
     corpus.text = split_by_place(config.lowercase ? lowercased(text) : std::move(text));
   }
   corpus.hash = hash_of(corpus.text);
-  corpus.stored = corpus.text.train.size() >= smallest_stored;
+  corpus.caches_tokens = corpus.text.train.size() >= smallest_stored;
   return corpus;
 }
 

@@ -46,7 +46,7 @@ struct Corpus {
   Text text;         // of a corpus loaded as text, which has no pairs; otherwise empty
   DrawnCorpus drawn = {};  // set if training draws its examples instead of reading `text`, which contains some of them
   std::string hash;  // of all contents and the split: 64-bit FNV-1a, 16 hexadecimal digits
-  bool stored = false;  // in the cache folder, because it is large
+  bool caches_tokens = false;  // its tokens and tokenizer are kept in the cache folder
   CorpusReport report;
 };
 

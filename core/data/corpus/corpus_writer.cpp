@@ -90,7 +90,8 @@ void take_parts(const std::shared_ptr<const CacheFile>& file, const Json& parts,
 
 std::string stored_name(const CorpusConfig& config) {
   const bool built_in = config.target.empty() && is_built_in(config.source);
-  const std::string content = built_in ? config.source + generator() : contents_key(config.source);
+  std::string content = built_in ? generator() : contents_key(config.source);
+  if (built_in && !content.empty()) content += config.source;
   const std::string target = config.target.empty() ? "" : contents_key(config.target);
   if (content.empty() || (target.empty() && !config.target.empty())) return {};
   const std::string key =
@@ -105,7 +106,7 @@ bool open_stored(const std::string& name, const CorpusConfig& config, Corpus& co
   const Json about = Json::parse(file->about());
   corpus.hash = about.at("hash");
   corpus.report = report_of(about.at("report"), config);
-  corpus.stored = true;
+  corpus.caches_tokens = true;
   take_parts(file, about.at("parts"), corpus);
   return true;
 }
@@ -122,7 +123,7 @@ void CorpusWriter::finish(Corpus& corpus, const CorpusConfig& config, const std:
   for (std::size_t i = 0; i < begins_.size(); ++i) parts[static_cast<std::size_t>(part_of(i))].push_back(begins_[i]);
   std::vector<std::uint64_t>().swap(begins_);
   corpus.hash = hash_of(out_.so_far(), parts);
-  corpus.stored = !name_.empty();
+  corpus.caches_tokens = !name_.empty();
   Json about = {{"name", corpus.name}, {"hash", corpus.hash}, {"report", report_json(corpus.report, config)}};
   for (const std::vector<std::uint64_t>& part : parts)
     about["parts"].push_back({out_.append_numbers(std::span<const std::uint64_t>(part)), part.size()});

@@ -26,8 +26,9 @@ struct DrawnCorpus {
 // Random letters and digits, repeated to fill the context: "a 7 K a 7 K a 7".
 DrawnCorpus repeats();
 
-// Different random words 0 … num_words − 1, repeated to fill `length`. The number of words before they repeat, `period`,
-// varies from a quarter to half of the length, because with a fixed period one layer solves the task by position alone.
+// Different random words 0 … num_words − 1, repeated to fill `length`. The number of words before they repeat,
+// `period`, varies from a quarter to half of the length, because with a fixed period one layer solves the task by
+// position alone.
 std::vector<int> draw_repeated(Random& random, std::size_t length, std::size_t num_words, std::size_t& period);
 
 // The words of an example, with spaces between them.

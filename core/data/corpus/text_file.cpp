@@ -141,9 +141,12 @@ class SeenNumbers {
   // Returns false if it was added before.
   bool add(std::uint64_t number) {
     number |= 1U;  // 0 is an empty slot
-    if (4 * ++count_ > 3 * slots_.size()) grow();
+    if (4 * (count_ + 1) > 3 * slots_.size()) grow();
     std::uint64_t& slot = slot_of(number);
-    return slot != number && (slot = number) != 0;
+    if (slot == number) return false;
+    slot = number;
+    ++count_;
+    return true;
   }
 
  private:

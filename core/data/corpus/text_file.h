@@ -9,9 +9,9 @@
 
 namespace attnscope {
 
-// Passes on every usable pair once, in file order. The text is unchanged except for a byte order mark, CR before LF, and
-// spaces or tabs around a side; with corpus.normalize it is composed() (common/unicode_form.h), and then lowercased if
-// so configured. Unusable lines are counted in `report`. Throws CorpusError if a file cannot be read, is of another
+// Passes on every usable pair once, in file order. The text is unchanged except for a byte order mark, CR before LF,
+// and spaces or tabs around a side; with corpus.normalize it is composed() (common/unicode_form.h), and then lowercased
+// if so configured. Unusable lines are counted in `report`. Throws CorpusError if a file cannot be read, is of another
 // format (compressed, UTF-16), or has no usable pair, or if parallel files differ in length.
 //
 // A line: source, separator, target; text after another tab, such as the translator's name, is ignored. With the

@@ -27,8 +27,9 @@ constexpr std::array xlm_roberta_files = {TokenizerFile{"sentencepiece.bpe.model
                                           TokenizerFile{"tokenizer.json", false}};
 constexpr std::array albert_files = {TokenizerFile{"spiece.model", false}, settings_file,
                                      TokenizerFile{"tokenizer.json", false}};
-constexpr std::array m2m_100_files = {TokenizerFile{"sentencepiece.bpe.model", false}, TokenizerFile{"vocab.json", false},
-                                      settings_file, TokenizerFile{"tokenizer.json", false}};
+constexpr std::array m2m_100_files = {TokenizerFile{"sentencepiece.bpe.model", false},
+                                      TokenizerFile{"vocab.json", false}, settings_file,
+                                      TokenizerFile{"tokenizer.json", false}};
 constexpr std::array json_files = {TokenizerFile{"tokenizer.json"}, settings_file};
 constexpr std::array llama_files = {TokenizerFile{"tokenizer.model"}, settings_file};
 

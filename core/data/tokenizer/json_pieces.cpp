@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -238,6 +239,7 @@ bool is_valid_utf8(std::string_view bytes) {
 }
 
 std::string with_text(std::string text, std::string_view from, std::string_view to) {
+  if (from.empty()) return text;
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, from.size(), to);
   return text;
@@ -286,6 +288,14 @@ Texts decoded_word_pieces(Texts tokens, const std::string& prefix, bool cleans_u
   return tokens;
 }
 
+// "<0x0A>" is a line feed; nullopt: the token is none of these.
+std::optional<char> spelled_byte(std::string_view token) {
+  unsigned byte = 0;
+  if (token.size() != 6 || !token.starts_with("<0x") || token.back() != '>') return std::nullopt;
+  const auto [end, error] = std::from_chars(token.data() + 3, token.data() + 5, byte, 16);
+  return error == std::errc() && end == token.data() + 5 ? std::optional(static_cast<char>(byte)) : std::nullopt;
+}
+
 // <0x0A> and the like become bytes; where they are not UTF-8, each becomes U+FFFD.
 Texts decoded_fallback(const Texts& tokens) {
   Texts texts;
@@ -299,8 +309,8 @@ Texts decoded_fallback(const Texts& tokens) {
     run.clear();
   };
   for (const std::string& token : tokens) {
-    if (token.size() == 6 && token.starts_with("<0x") && token.ends_with('>')) {
-      run += static_cast<char>(std::stoi(token.substr(3, 2), nullptr, 16));
+    if (const std::optional<char> byte = spelled_byte(token)) {
+      run += *byte;
       continue;
     }
     end_run();
@@ -353,6 +363,7 @@ Decoder decoder_of(const Json& step) {
     return [content = text("content", " "), start = json_member(step, "start").get<int>(),
             stop = json_member(step, "stop").get<int>()](Texts tokens) {
       for (std::string& token : tokens) {
+        if (content.empty()) break;
         for (int i = 0; i < start && token.starts_with(content); ++i) token.erase(0, content.size());
         for (int i = 0; i < stop && token.ends_with(content); ++i) token.erase(token.size() - content.size());
       }
@@ -378,7 +389,8 @@ class JsonPieces final : public PieceScheme {
     for (int id = 0; id < vocab_size; ++id) names_.push_back(unused_piece(id));
     read_vocabulary(json_member(model, "vocab"), description.vocabulary_file);
     cut_ = pre_tokenizer_of(json_member(whole, "pre_tokenizer"));
-    of_bytes_ = cut_("a b", false).back().find(byte_letters()[' ']) != std::string::npos;
+    const std::vector<std::string> words = cut_("a b", false);
+    of_bytes_ = !words.empty() && words.back().find(byte_letters()[' ']) != std::string::npos;
     if (of_bytes_ && json_member(model, "unk_token").is_null()) check_bytes(description.vocabulary_file);
     model_ = description.sentence_piece.empty()
                  ? word_model(model, vocabulary_)
@@ -394,6 +406,7 @@ class JsonPieces final : public PieceScheme {
     special_.insert(closing_.front());
     const std::string usual = vocabulary_.contains("[MASK]") ? "[MASK]" : "<mask>";
     mask_ = id_of(named(settings, "mask_token", usual.c_str()));
+    for (int id = 0; id < vocab_size; ++id) tokens_.push_back(token_of(id));
   }
 
   std::vector<Token> encode(std::string_view text, Side side) const override {
@@ -405,7 +418,7 @@ class JsonPieces final : public PieceScheme {
       });
     });
     for (Token& token : tokens)
-      if (of_bytes_ && token.id != model_->unknown) token = token_of(token.id);
+      if (of_bytes_ && token.id != model_->unknown) token = tokens_[static_cast<std::size_t>(token.id)];
     if (side == Side::source && closing_.size() > 1) tokens.push_back({closing_.front(), piece(closing_.front())});
     return tokens;
   }
@@ -421,8 +434,8 @@ class JsonPieces final : public PieceScheme {
   }
 
   int vocab_size() const override { return static_cast<int>(names_.size()); }
-  std::string piece(int id) const override { return token_of(id).text; }
-  std::string raw_piece(int id) const override { return token_of(id).raw; }
+  std::string piece(int id) const override { return tokens_[static_cast<std::size_t>(id)].text; }
+  std::string raw_piece(int id) const override { return tokens_[static_cast<std::size_t>(id)].raw; }
   int unknown_id() const override { return model_->unknown; }
   int end_id() const override { return closing_.front(); }
   int source_end_id() const override { return closing_.back(); }
@@ -566,7 +579,8 @@ class JsonPieces final : public PieceScheme {
   static bool is_inside_word(const std::string& text, std::size_t begin, std::size_t end) {
     const auto is_letter = [](UChar32 c) { return c == '_' || (c >= 0 && u_isalnum(c) != 0); };
     bool before = false;
-    for_each_letter(std::string_view(text).substr(0, begin), [&](UChar32 c, std::string_view) { before = is_letter(c); });
+    for_each_letter(std::string_view(text).substr(0, begin),
+                    [&](UChar32 c, std::string_view) { before = is_letter(c); });
     std::size_t at = end;
     return before || (end < text.size() && is_letter(next_letter(text, at)));
   }
@@ -604,7 +618,8 @@ class JsonPieces final : public PieceScheme {
   }
 
   Vocabulary vocabulary_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_;  // as in the files
+  std::vector<Token> tokens_;       // readable
   std::vector<Added> added_;
   std::set<int> special_;  // without text
   Normalizer normalize_;

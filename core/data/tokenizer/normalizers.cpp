@@ -66,7 +66,7 @@ class CharacterMap {
   }
 
  private:
-  // The length of the shortest entry that the text begins with.
+  // The replacement of the shortest entry that the text begins with.
   std::optional<std::string_view> replacement(std::string_view text) const {
     const auto offset = [](std::uint32_t unit) { return (unit >> 10U) << ((unit & (1U << 9U)) >> 6U); };
     std::size_t node = offset(units_[0]);

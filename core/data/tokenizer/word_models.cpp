@@ -49,6 +49,7 @@ class WordPiece final : public WordModel {
  public:
   WordPiece(const Json& model, const Vocabulary& vocabulary) : vocabulary_(vocabulary) {
     unknown = named_unknown(model, vocabulary);
+    if (unknown < 0) refuse_json("model.unk_token", json_member(model, "unk_token"), "a token of the vocabulary");
     if (const Json& mark = json_member(model, "continuing_subword_prefix"); mark.is_string())
       mark_ = mark.get<std::string>();
     if (const Json& most = json_member(model, "max_input_chars_per_word"); most.is_number_unsigned())
@@ -195,8 +196,8 @@ class BytePairs final : public WordModel {
   std::unordered_map<std::string, int> ranks_;
 };
 
-// The split with the largest sum of log probabilities (1804.10959). An unknown letter has that of the rarest piece − 10;
-// unknown letters in a row are one token.
+// The split with the largest sum of log probabilities (1804.10959). An unknown letter has that of the rarest piece −
+// 10; unknown letters in a row are one token.
 class Unigram final : public WordModel {
  public:
   Unigram(const Json& model, const Vocabulary& vocabulary)
@@ -212,6 +213,7 @@ class Unigram final : public WordModel {
     if (!id.is_null() && (!id.is_number_unsigned() || id >= scores_.size()))
       refuse_json("model.unk_id", id, fmt::format("null, 0 to {}", scores_.size() - 1).c_str());
     if (!id.is_null()) unknown = id;
+    else if (!byte_fallback_) refuse_json("model.unk_id", id, "an id, or byte_fallback");
   }
 
   void add(const std::string& given, std::vector<Token>& tokens) const override {
@@ -248,7 +250,7 @@ class Unigram final : public WordModel {
         pieces.insert(pieces.end(), bytes.rbegin(), bytes.rend());
       else if (is_unknown && !pieces.empty() && pieces.back().unknown)
         pieces.back().text.insert(0, text);
-      else
+      else if (!is_unknown || unknown >= 0)
         pieces.push_back({is_unknown ? unknown : best[end].id, std::move(text), is_unknown});
     }
     tokens.insert(tokens.end(), pieces.rbegin(), pieces.rend());

@@ -67,6 +67,7 @@ constexpr std::array metric_names = {
 class Points {
  public:
   void add(std::int64_t step, std::string name, double value) {
+    if (name.empty()) return;  // the index column of pandas
     std::ranges::replace(name, '/', '_');
     for (const MetricNames& known : metric_names) {
       if (std::ranges::find(known.names, name) == known.names.end()) continue;
@@ -86,8 +87,27 @@ class Points {
   std::map<std::int64_t, MetricPoint> by_step_;
 };
 
+// Python writes NaN and Infinity, which JSON has not, for a loss that diverged.
+std::string without_nan(std::string_view text) {
+  constexpr std::array<std::string_view, 3> names = {"-Infinity", "Infinity", "NaN"};
+  std::string plain;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto named = std::ranges::find_if(names, [&](auto name) { return text.substr(at).starts_with(name); });
+    if (!quoted && named != names.end()) {
+      plain += "null";
+      at += named->size();
+      continue;
+    }
+    if (text[at] == '\\' && at + 1 < text.size()) plain += text[at++];
+    else quoted ^= text[at] == '"';
+    plain += text[at++];
+  }
+  return plain;
+}
+
 Json read_state(const fs::path& file) {
-  Json state = parse_json(read_file(file, largest_text));
+  Json state = parse_json(without_nan(read_file(file, largest_text)));
   if (!state.is_object()) throw Error(fmt::format("{}: not a JSON object", file.string()));
   return state;
 }
@@ -185,10 +205,10 @@ std::vector<fs::path> event_files(const fs::path& folder) {
 std::vector<TrainingStep> training_steps(const fs::path& folder) {
   std::error_code ignored;
   std::vector<TrainingStep> steps;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const auto step = step_in(entry.path().filename().string());
-    if (step && fs::exists(entry.path() / "config.json", ignored) && is_checkpoint(entry.path()))
-      steps.push_back({*step, entry.path()});
+  for (fs::directory_iterator at(folder, ignored); at != fs::directory_iterator(); at.increment(ignored)) {
+    const auto step = step_in(at->path().filename().string());
+    if (step && fs::exists(at->path() / "config.json", ignored) && is_checkpoint(at->path()))
+      steps.push_back({*step, at->path()});
   }
   std::ranges::sort(steps, {}, &TrainingStep::step);
   const auto repeated = std::ranges::unique(steps, {}, &TrainingStep::step);

@@ -24,17 +24,6 @@ namespace {
   throw FileError(fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(reason)));
 }
 
-// Returns false with errno set if not everything could be written.
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 // The kind of a file that is not a regular one.
 const char* kind_of(mode_t mode) {
   return S_ISLNK(mode) ? "a link" : S_ISDIR(mode) ? "a folder" : "a device or a pipe";

@@ -113,14 +113,16 @@ std::filesystem::path RunFolder::kept_weights(std::int64_t step) const {
 
 std::vector<std::filesystem::path> RunFolder::other_tokenizer_files() const {
   std::vector<std::filesystem::path> files;
-  for (const char* name : {"source.spm", "target.spm", "vocab.json", "merges.txt", "spiece.model",
-                           "tokenizer_config.json", "tokenizer.json", "labels.txt"})
+  for (const char* name :
+       {"source.spm", "target.spm", "vocab.json", "vocab.txt", "merges.txt", "spiece.model", "sentencepiece.bpe.model",
+        "tokenizer_config.json", "tokenizer.json", "labels.txt"})
     files.push_back(path / name);
   return files;
 }
 
 std::vector<std::filesystem::path> RunFolder::files() const {
-  std::vector<std::filesystem::path> files{config(), corpus(), tokenizer(), model(), best(), optimizer(), history(), metrics()};
+  std::vector<std::filesystem::path> files{config(), corpus(),    tokenizer(), model(),
+                                           best(),   optimizer(), history(),   metrics()};
   const std::vector<std::filesystem::path> others = other_tokenizer_files();
   files.insert(files.end(), others.begin(), others.end());
   return files;
@@ -149,12 +151,14 @@ bool is_run(const std::filesystem::path& path) {
          (has(run, &RunFolder::model) || is_file(path / "model.safetensors.index.json"));
 }
 
-// Names a folder in `path` that can be opened; empty if there is none.
+// The end of a message that names a folder in `path` that can be opened; empty if there is none.
+constexpr std::size_t most_runs_named = 1000;
 static std::string runs_below(const std::filesystem::path& path) {
   std::error_code error;
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path, error))
-    if (names.size() < 1000 && is_run(entry.path())) names.push_back(entry.path().filename().string());
+  for (std::filesystem::directory_iterator at(path, error);
+       at != std::filesystem::directory_iterator() && names.size() < most_runs_named; at.increment(error))
+    if (is_run(at->path())) names.push_back(at->path().filename().string());
   if (names.empty()) return {};
   return fmt::format("; open a folder in it, such as {}", *std::ranges::min_element(names));
 }

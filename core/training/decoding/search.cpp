@@ -167,7 +167,8 @@ void finish(Hypothesis& hypothesis) {
   hypothesis.finished = true;
 }
 
-// Indices of the sources, sorted by length and cut into batches; prompts are of one length, because they are not padded.
+// Indices of the sources, sorted by length and cut into batches; prompts are of one length, because they are not
+// padded.
 std::vector<std::vector<std::size_t>> batches_of(std::span<const std::vector<int>> sources, bool prompts,
                                                  std::int64_t beam) {
   constexpr std::size_t most_rows = 128, most_tokens = 8192;
@@ -196,7 +197,9 @@ std::vector<std::int64_t> lengths_of(const torch::Tensor& source, const torch::T
 void settle(SearchOptions& options, const ModelConfig& config) {
   options.eos_ends = config.writing_ends();
   options.end = config.special().end;
-  if (config.first_id >= 0 && options.prefix.empty()) options.prefix = {static_cast<int>(config.first_id)};
+  const int first = config.special().first;
+  if (first >= 0 && (options.prefix.empty() || options.prefix.front() != first))
+    options.prefix.insert(options.prefix.begin(), first);
 }
 
 }  // namespace

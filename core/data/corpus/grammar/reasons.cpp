@@ -42,7 +42,8 @@ constexpr Circumstance circumstances[] = {
     {{"it is a mistake", "c'est une erreur"}, {"it was a mistake", "c'était une erreur"}},
 };
 
-// Generates `wanted` sentences whose reason is say(main clause). Sentences of a kind about the same two things have the same key.
+// Generates `wanted` sentences whose reason is say(main clause). Sentences of a kind about the same two things have the
+// same key.
 template <typename Say>
 std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, Random& random, Say say) {
   const std::vector<PronounFrame> frames = pronoun_frames();
