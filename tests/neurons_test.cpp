@@ -1,5 +1,8 @@
-// What neurons respond to, against a feed-forward sublayer whose weights are set by hand.
+// Neurons of a feed-forward sublayer whose weights are set by hand, and a dictionary of its output.
 #include <gmock/gmock.h>
+
+#include <memory>
+#include <set>
 
 #include "engine/torch_engine.h"
 #include "inspect/evaluation/neurons.h"
@@ -61,7 +64,22 @@ struct Planted {
   }
 
   torch::Tensor at(const std::string& name) { return model->named_parameters()[name]; }
-  NeuronSample sample() { return NeuronSample(*model, batches, {true, 0}, nullptr, {}); }
+  NeuronSample sample(std::shared_ptr<const SparseDictionary> dictionary = nullptr) {
+    return NeuronSample(*model, batches, {true, 0}, std::move(dictionary), {});
+  }
+
+  // Pearson's r of the trigger's presence with the position, over every token.
+  double trigger_position_r() const {
+    std::vector<torch::Tensor> present, positions;
+    for (const Batch& batch : batches) {
+      present.push_back(batch.target_in.eq(trigger).to(torch::kFloat64).flatten());
+      positions.push_back(torch::arange(12).expand({5, 12}).to(torch::kFloat64).flatten());
+    }
+    torch::Tensor x = torch::cat(present), y = torch::cat(positions);
+    x = x - x.mean();
+    y = y - y.mean();
+    return (x.dot(y) / (x.norm() * y.norm())).item<double>();
+  }
 };
 
 TEST(Neurons, AreFoundByEveryList) {
@@ -69,7 +87,7 @@ TEST(Neurons, AreFoundByEveryList) {
   const NeuronSample sample = planted.sample();
   EXPECT_EQ(sample.tokens(), 180);
   EXPECT_EQ(sample.sentences(), 15);
-  const std::vector<NeuronFacts> facts = sample.facts(*planted.model, planted.tokenizer);
+  const std::vector<NeuronFacts> facts = sample.facts(*planted.model, planted.tokenizer, {});
   ASSERT_EQ(facts.size(), 8U);
   for (int neuron = 0; neuron < 8; ++neuron) {
     const NeuronFacts& of = facts[static_cast<std::size_t>(neuron)];
@@ -86,12 +104,16 @@ TEST(Neurons, AreFoundByEveryList) {
     EXPECT_NEAR(of.mean, 2 * 15.0 / 180, 1e-6);
     EXPECT_EQ(of.token, planted.tokenizer.token(Planted::trigger));
     EXPECT_NEAR(of.token_r, 1, 1e-4);
+    EXPECT_NEAR(of.position_r, planted.trigger_position_r(), 1e-5);
     EXPECT_EQ(of.promoted, planted.tokenizer.token(Planted::answer));
   }
 }
 
 TEST(Neurons, CardNamesContextsEffectsAndTheLossWithoutIt) {
+  constexpr int opposed = 13;
   Planted planted;
+  const torch::NoGradGuard no_grad;
+  planted.at("decoder.layers.0.linear2.weight").select(1, 3)[opposed] = -2;
   const NeuronSample sample = planted.sample();
   const NeuronCard card = sample.card(*planted.model, planted.tokenizer, 3, {});
   ASSERT_FALSE(card.strongest.empty());
@@ -104,12 +126,14 @@ TEST(Neurons, CardNamesContextsEffectsAndTheLossWithoutIt) {
   EXPECT_NEAR(card.deciles.front().value, 2, 1e-5) << "only of the tokens on which it is active";
   EXPECT_NEAR(card.deciles.back().value, 2, 1e-5);
   EXPECT_EQ(card.promoted.front().token, planted.tokenizer.token(Planted::answer));
-  EXPECT_NEAR(card.promoted.front().value, 1 * (1 - 1.0 / static_cast<double>(planted.v)), 1e-4);
+  const double mean_logit = -1.0 / static_cast<double>(planted.v);
+  EXPECT_NEAR(card.promoted.front().value, 1 - mean_logit, 1e-4);
+  EXPECT_EQ(card.suppressed.front().token, planted.tokenizer.token(opposed));
+  EXPECT_NEAR(card.suppressed.front().value, -2 - mean_logit, 1e-4);
   double counted = 0;
   for (const float count : card.histogram) counted += count;
   EXPECT_EQ(counted, 180);
-  // The same as the loss of a model whose neuron writes nothing.
-  const torch::NoGradGuard no_grad;
+  // The same as the loss of a model whose neuron adds nothing.
   planted.at("decoder.layers.0.linear2.weight").select(1, 3).zero_();
   const double without = planted.sample().card(*planted.model, planted.tokenizer, 3, {}).nll;
   EXPECT_NEAR(card.zero, without - card.nll, 1e-5);
@@ -132,6 +156,50 @@ TEST(Neurons, AtItsMeanANeuronThatNeverVariesLosesNothing) {
   EXPECT_EQ(card.histogram.size(), 1U) << "one value";
 }
 
+TEST(Neurons, AtItsMeanANeuronIsAConstant) {
+  Planted planted;
+  const NeuronCard card = planted.sample().card(*planted.model, planted.tokenizer, 3, {});
+  const torch::NoGradGuard no_grad;
+  planted.at("decoder.layers.0.linear1.weight")[3].zero_();
+  planted.at("decoder.layers.0.linear1.bias")[3] = 2 * 15.0 / 180;
+  const double constant = planted.sample().card(*planted.model, planted.tokenizer, 3, {}).nll;
+  EXPECT_NEAR(card.mean, constant - card.nll, 1e-5);
+  EXPECT_GT(std::abs(card.mean - card.zero), 1e-3);
+}
+
+TEST(Neurons, FactsOfADictionaryAreThoseOfItsReconstruction) {
+  Planted planted;
+  const torch::Tensor one = torch::eye(planted.v);
+  const auto exact = std::make_shared<SparseDictionary>(
+      SparseDictionary{torch::zeros({planted.v}), torch::cat({one, -one}, 1), torch::zeros({2 * planted.v}),
+                       torch::cat({one, -one}), planted.v});
+  const NeuronSample neurons = planted.sample();
+  const double nll = neurons.card(*planted.model, planted.tokenizer, 3, {}).nll;
+  DictionaryFacts facts = planted.sample(exact).dictionary_facts(*planted.model, neurons, nll, {});
+  std::set<std::int64_t> distinct{Planted::answer};  // which the feed-forward sublayer adds to the trigger
+  for (const Batch& batch : planted.batches)
+    for (std::int64_t i = 0; i < batch.target_in.numel(); ++i)
+      distinct.insert(batch.target_in.flatten()[i].item<std::int64_t>());
+  const auto live = static_cast<double>(distinct.size());
+  EXPECT_EQ(facts.features, 2 * planted.v);
+  EXPECT_EQ(facts.dead, 2 * planted.v - std::ssize(distinct));
+  EXPECT_NEAR(facts.active, (180.0 + 15) / 180, 1e-6) << "the token, and the answer on the trigger";
+  EXPECT_NEAR(facts.unexplained, 0, 1e-6);
+  EXPECT_NEAR(facts.recovered, 1, 1e-5);
+  EXPECT_NEAR(facts.sharper, (live - 1.5) / live, 0.51 / live) << "but for the trigger, on which a neuron is as sharp";
+
+  // One that always gives the mean explains and recovers nothing.
+  const auto empty = std::make_shared<SparseDictionary>(*exact);
+  empty->center = layer_outputs(*planted.model, planted.batches, {true, 0}, {}).values.mean(0);
+  empty->reading = torch::zeros_like(exact->reading);
+  facts = planted.sample(empty).dictionary_facts(*planted.model, neurons, nll, {});
+  EXPECT_EQ(facts.dead, facts.features);
+  EXPECT_EQ(facts.active, 0);
+  EXPECT_NEAR(facts.unexplained, 1, 1e-5);
+  EXPECT_NEAR(facts.recovered, 0, 1e-5);
+  EXPECT_EQ(facts.sharper, 0);
+}
+
 TEST(Neurons, OfARunAreMeasuredInEveryStackAndOverTraining) {
   TorchEngine engine;
   engine.reset(tiny_config(), {});
@@ -148,7 +216,8 @@ TEST(Neurons, OfARunAreMeasuredInEveryStackAndOverTraining) {
     EXPECT_EQ(result.neurons[0].promoted.empty(), !decoder) << "no output matrix reads the encoder";
     EXPECT_EQ(result.card.hurt.empty(), !decoder);
   }
-  EXPECT_THAT(engine.neurons({.place = {true, 9}}, *engine.watch(), [](double) {}).problem, HasSubstr("Layer 10 does not exist; layers of the decoder:"));
+  EXPECT_THAT(engine.neurons({.place = {true, 9}}, *engine.watch(), [](double) {}).problem,
+              HasSubstr("Layer 10 does not exist; layers of the decoder:"));
 }
 
 }  // namespace

@@ -121,7 +121,8 @@ std::vector<double> numbers(const torch::Tensor& tensor) {
 // x: B×L×(H·d), every head's pairs rotated.
 torch::Tensor rotated_heads(const torch::Tensor& x, std::int64_t num_heads) {
   const std::int64_t width = x.size(2);
-  return kernels::rotate_heads(x, num_heads, width, 1, rope_rotations(x.size(1), rotary_angles({.d_model = width, .num_heads = num_heads})));
+  return kernels::rotate_heads(x, num_heads, width, 1,
+                               rope_rotations(x.size(1), rotary_angles({.d_model = width, .num_heads = num_heads})));
 }
 
 // ---- RoPE scaling: numbers of an independent implementation in float64
@@ -139,8 +140,12 @@ TEST(RopeScaling, HasTheFrequenciesOfThePapers) {
     ASSERT_EQ(got.size(), want.size());
     for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-12 * want[i]) << i;
   };
-  near(frequencies(5e5, "llama3:8,1,4,64"), {1.0, 0.0794030091792082, 0.004700753866357992, 0.0009115830921521387, 0.00017677669529663688, 3.428102195952591e-05, 6.647869871181235e-06, 1.2891731721515574e-06});
-  near(frequencies(1e4, "yarn:4,1,8,64,1.1386294361119891"), {1.0, 0.23717082451262847, 0.05, 0.007905694150420948, 0.0025, 0.0007905694150420948, 0.00025, 7.905694150420948e-05});
+  near(frequencies(5e5, "llama3:8,1,4,64"),
+       {1.0, 0.0794030091792082, 0.004700753866357992, 0.0009115830921521387, 0.00017677669529663688,
+        3.428102195952591e-05, 6.647869871181235e-06, 1.2891731721515574e-06});
+  near(frequencies(1e4, "yarn:4,1,8,64,1.1386294361119891"),
+       {1.0, 0.23717082451262847, 0.05, 0.007905694150420948, 0.0025, 0.0007905694150420948, 0.00025,
+        7.905694150420948e-05});
   const std::vector<double> plain = frequencies(1e4, "none"), linear = frequencies(1e4, "linear:4");
   for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_DOUBLE_EQ(linear[i], plain[i] / 4);
 }
@@ -152,8 +157,30 @@ TEST(RopeScaling, OfYarnMakesCosAndSinLarger) {
 }
 
 TEST(RopeScaling, ThatIsNotKnownIsRefusedByName) {
-  for (const char* text : {"", "dynamic:2", "linear", "linear:", "linear:0", "linear:2,3", "llama3:8", "yarn:4,1,8,64,x"})
+  for (const char* text :
+       {"", "dynamic:2", "linear", "linear:", "linear:0", "linear:2,3", "llama3:8", "yarn:4,1,8,64,x"})
     EXPECT_THROW(frequencies(1e4, text), ConfigError) << text;
+}
+
+TEST(RopeScaling, IsCheckedForEveryStack) {
+  const auto complaint = [](const ModelConfig& model) -> std::string {
+    Config config;
+    config.model = model;
+    config.model.positions = "rope";
+    try {
+      check(config);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(complaint({.d_model = 12, .num_heads = 2}), "");
+  EXPECT_EQ(complaint({.d_model = 12, .num_heads = 2, .num_decoder_heads = 4}),
+            "model.num_decoder_heads is 4, allowed with rope: an even width d_model / num_decoder_heads, not 3");
+  EXPECT_THAT(complaint({.d_model = 12, .num_heads = 4}), testing::StartsWith("model.num_heads is 4, allowed with"));
+  EXPECT_THAT(complaint({.d_model = 8, .num_heads = 4, .rope_scaling = "dynamic:2,64"}),
+              testing::HasSubstr("more than 2 rotated dimensions"));
+  EXPECT_EQ(complaint({.d_model = 8, .num_heads = 2, .rope_scaling = "dynamic:2,64"}), "");
 }
 
 TEST(Rope, RotatesNeighbouringDimensions) {
@@ -236,8 +263,8 @@ Numbers head_by_hand(Numbers q, Numbers k, const Numbers& v, std::int64_t head, 
 }
 
 // x: L×D → L×D
-torch::Tensor attention_by_hand(MultiHeadAttention& attention, const torch::Tensor& x, const LoggedEvent& told, double scale,
-                                bool causal) {
+torch::Tensor attention_by_hand(MultiHeadAttention& attention, const torch::Tensor& x, const LoggedEvent& told,
+                                double scale, bool causal) {
   auto weights = attention->named_parameters();
   const torch::Tensor projected = torch::linear(x, weights["in_proj_weight"], weights["in_proj_bias"]);
   const auto part = [&](std::int64_t which, std::int64_t head) {  // L×d

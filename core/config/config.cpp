@@ -286,7 +286,8 @@ const std::vector<ConfigField>& field_table() {
        "0: all",
        uses_rope},
       {ATTNSCOPE_FIELD(model.window), "Attention window", range(0, 4096, "tokens"),
-       "Number of keys that a query attends to: itself and the nearest ones (sliding window, 2310.06825 §2); 0: all",
+       "A query attends to keys at distances below this: to itself and the ones before it, in an encoder also after it "
+       "(sliding window, 2310.06825 §2); 0: all",
        is_transformer},
       {ATTNSCOPE_FIELD(model.window_layers), "Layers with a window", any_text,
        "One letter per layer, l for local (with the window) or g for global, repeated over all layers: l for every "
@@ -617,6 +618,19 @@ ModelConfig ModelConfig::of_layer(bool decoder, std::int64_t layer) const {
   return own;
 }
 
+// The heads of one stack; `heads` is the field that sets their number.
+static void check_rotations(const ModelConfig& stack, std::string_view heads) {
+  if (stack.rotary_width % 2 != 0 || stack.rotary_width > stack.head_width())
+    throw ConfigError(fmt::format("model.rotary_width is {}, allowed: even numbers up to the width of a head, {}",
+                                  stack.rotary_width, stack.head_width()));
+  const PositionScheme& positions = position_scheme(stack.positions);
+  if (positions.form != PositionForm::rotation) return;
+  if (stack.head_width() % 2 != 0)
+    throw ConfigError(fmt::format("model.{} is {}, allowed with {}: an even width d_model / {}, not {}", heads,
+                                  stack.num_heads, positions.name, heads, stack.head_width()));
+  rotary_angles(stack);
+}
+
 void check(const Config& config) {
   for (const ConfigField& field : field_table()) check_field(config, field);
   const ModelConfig& model = config.model;
@@ -647,19 +661,13 @@ void check(const Config& config) {
   if (model.window_layers.empty() || model.window_layers.find_first_not_of("gl") != std::string::npos)
     throw ConfigError(
         fmt::format("model.window_layers is \"{}\", allowed: the letters l and g", model.window_layers));
-  if (model.rotary_width % 2 != 0 || model.rotary_width > model.head_width())
-    throw ConfigError(fmt::format("model.rotary_width is {}, allowed: even numbers up to the width of a head, {}",
-                                  model.rotary_width, model.head_width()));
   for (const auto& [key, on] : {std::pair("output_norms", model.output_norms),
                                 std::pair("parallel_sublayers", model.parallel_sublayers)})
     if (on && model.norm != "pre")
       throw ConfigError(fmt::format("model.{} is true, allowed with model.norm \"{}\": false", key, model.norm));
-  const PositionScheme& positions = position_scheme(model.positions);
-  if (positions.form == PositionForm::rotation && model.head_width() % 2 != 0) {
-    throw ConfigError(fmt::format("model.num_heads is {}, allowed with {}: an even width d_model / num_heads, not {}",
-                                  model.num_heads, positions.name, model.head_width()));
-  }
-  if (positions.form == PositionForm::rotation) rotary_angles(model);
+  if (model.has_encoder()) check_rotations(model.of_layer(false, 0), "num_heads");
+  if (model.has_decoder())
+    check_rotations(model.of_layer(true, 0), model.num_decoder_heads > 0 ? "num_decoder_heads" : "num_heads");
 }
 
 nlohmann::json to_json(const Config& config) {
@@ -675,7 +683,8 @@ Config config_from_json(const nlohmann::json& json) {
   const nlohmann::json version = json.value("version", nlohmann::json());
   if (version != config_version && version != version_without_normalize) {
     throw ConfigError(
-        fmt::format("version is {}, allowed: {}, {}; another attnscope wrote it: train the run again", version.dump(), version_without_normalize, config_version));
+        fmt::format("version is {}, allowed: {}, {}; another attnscope wrote it: train the run again", version.dump(),
+                    version_without_normalize, config_version));
   }
   Config config;
   config.corpus.normalize = version == config_version;

@@ -47,6 +47,7 @@ struct SpecialTokens {
   int end = 2;
   int unknown = 3;
   int mask = -1;
+  int first = -1;            // begins every target, such as its language; −1: none
   bool ends_targets = true;  // `end` follows every target; a label has no end token
   bool ends_lines = true;    // replaces every line feed of running text; otherwise line feeds have their own tokens
   bool operator==(const SpecialTokens&) const = default;
@@ -163,6 +164,7 @@ struct ModelConfig {
             static_cast<int>(end_id),
             static_cast<int>(unknown_id),
             static_cast<int>(mask_id),
+            static_cast<int>(first_id),
             has_decoder(),
             !ends_text};
   }

@@ -20,10 +20,11 @@ struct Scaling {
 constexpr Scaling scalings[] = {{"none", 0}, {"linear", 1}, {"dynamic", 2}, {"llama3", 4}, {"yarn", 5}};
 
 [[noreturn]] void refuse(const std::string& text) {
-  throw ConfigError(
-      fmt::format("model.rope_scaling is \"{}\", allowed: none, linear:FACTOR, dynamic:FACTOR,LENGTH, llama3:FACTOR,LOW,HIGH,LENGTH, "
-                  "yarn:FACTOR,SLOW,FAST,LENGTH,MAGNITUDE, with numbers above 0",
-                  text));
+  throw ConfigError(fmt::format(
+      "model.rope_scaling is \"{}\", allowed: none, linear:FACTOR, dynamic:FACTOR,LENGTH (more than 2 rotated "
+      "dimensions), llama3:FACTOR,LOW,HIGH,LENGTH, yarn:FACTOR,SLOW,FAST,LENGTH,MAGNITUDE, with numbers "
+      "above 0",
+      text));
 }
 
 std::vector<double> numbers_of(std::string_view list, const std::string& whole) {
@@ -64,6 +65,7 @@ RotaryAngles rotary_angles(const ModelConfig& config, std::int64_t length) {
       numbers_of(std::string_view(text).substr(std::min(text.size(), kind.size() + 1)), text);
   if (n.size() != known->numbers) refuse(text);
   const auto d = static_cast<double>(config.rotary_width > 0 ? config.rotary_width : config.head_width());
+  if (kind == "dynamic" && d <= 2) refuse(text);  // the exponent d / (d − 2)
   double theta = config.rope_theta;
   if (kind == "dynamic" && static_cast<double>(length) > n[1])
     theta *= std::pow(n[0] * static_cast<double>(length) / n[1] - n[0] + 1, d / (d - 2));

@@ -11,7 +11,6 @@
 #include "common/free_memory.h"
 #include "common/mark.h"
 #include "common/other_formats.h"
-#include "common/spread.h"
 #include "config/fine_tuning.h"
 #include "config/schedule.h"
 #include "data/corpus/examples.h"
@@ -178,10 +177,10 @@ RunOpened TorchEngine::open_model(const std::string& path) {
   RunOpened opened = replace(read_model(path));
   opened.corpus_follows = run_.corpus_follows = !run_.config.corpus.source.empty();
   if (const std::string found = overflowing(model()); !found.empty())
-    opened.warnings.push_back(
-        fmt::format(mark("{} is NaN or infinite at step {}, so nothing can be computed. Open an older checkpoint of this "
-                         "run, or train again with a lower learning rate."),
-                    found, opened.step));
+    opened.warnings.push_back(fmt::format(
+        mark("{} is NaN or infinite at step {}, so nothing can be computed. Open an older checkpoint of this "
+             "run, or train again with a lower learning rate."),
+        found, opened.step));
   return opened;
 }
 
@@ -294,11 +293,11 @@ void TorchEngine::find_training(Run& run, const std::vector<TrainingStep>& steps
   for (const TrainingStep& step : steps)
     if (step.step != run.step())
       for (RecordedParameters* steps_of : {&run.recorded, &run.embeddings})
-        steps_of->find_elsewhere(step.step, step.folder, shared);
+        steps_of->add_checkpoint_step(step.step, step.folder, shared);
   TrainingCurves curves = training_curves(run.folder->path, steps);
   run.metrics = MetricLog(curves.points);
   std::ranges::move(curves.warnings, std::back_inserter(run.warnings));
-  run.trained_elsewhere = true;
+  run.is_foreign = true;
 }
 
 // Damaged lines must not prevent opening a run either.
@@ -838,8 +837,9 @@ EmbeddingAnalyzer& TorchEngine::embedding_analyzer() {
 std::shared_ptr<const EmbeddingResult> TorchEngine::embeddings(const EmbeddingsWanted& wanted) {
   const auto watched = watch();
   const EmbeddingSource source{watched->step, run_.embeddings.steps(),
-                               [this](std::int64_t step, EmbeddingMatrix matrix) {
-                                 return run_.embeddings.matrix(step, embedding_parameter(matrix, run_.config.model), run_.config.model);
+                               [&](std::int64_t step, EmbeddingMatrix matrix) {
+                                 const std::string name = embedding_parameter(matrix, run_.config.model);
+                                 return run_.embeddings.matrix(step, name, *watched->model);
                                }};
   return embedding_analyzer().inspect(*watched->model, *run_.tokenizer, wanted, source);
 }
@@ -939,23 +939,34 @@ FourierResult TorchEngine::fourier(const FourierQuestion& question, const Fracti
   return analysis.take();
 }
 
-// The batches of the validation part; empty, with the reason, if there are none.
+// Batches of the corpus to take samples of tokens from; empty, with the reason, if there are none. Small batches, so
+// that a sample has texts from everywhere.
 std::vector<Batch> TorchEngine::texts_to_read(SequenceModel& model, std::string& problem, const YieldCallback& yield) {
-  problem = mark("This view reads texts of a corpus, and the model has none. Choose one in Setup and click Apply: the weights stay.");
-  if (!run_.corpus) return {};
+  if (!run_.corpus) {
+    problem = mark(
+        "This view reads texts of a corpus, and the model has none. Choose one in Setup and click Apply: the weights "
+        "stay.");
+    return {};
+  }
   const auto data = dataset(yield);
-  problem = data->can_validate() ? "" : mark("No validation set is held out, so there are no texts to read.");
-  if (!problem.empty()) return {};
-  return validation_batches(model, *data, run_.config.training.batch_size);
+  if (data->can_validate()) return validation_batches(model, *data, texts_a_batch());
+  problem = mark("No validation set is held out, so there are no texts to read.");
+  return {};
+}
+
+std::int64_t TorchEngine::texts_a_batch() const {
+  constexpr std::int64_t least_batches = 8;
+  const std::int64_t most = TokenSample::most_tokens / least_batches / run_.config.model.max_length;
+  return std::clamp<std::int64_t>(most, 1, run_.config.training.batch_size);
 }
 
 NearestResult TorchEngine::nearest(const NearestQuestion& question, SequenceModel& model,
                                    const FractionCallback& progress) {
   const YieldCallback yield = [&] { progress(0); };
   NearestResult made{.question = question};
-  const std::vector<Batch> all = texts_to_read(model, made.problem, yield);
-  if (all.empty()) return made;
-  return nearest_contexts(model, *run_.tokenizer, spread_evenly(all, sampled_batches), question, yield);
+  const std::vector<Batch> texts = texts_to_read(model, made.problem, yield);
+  if (texts.empty()) return made;
+  return nearest_contexts(model, *run_.tokenizer, texts, question, yield);
 }
 
 NeuronsResult TorchEngine::neurons(const NeuronsQuestion& question, const WatchedModel& watched,
@@ -964,23 +975,22 @@ NeuronsResult TorchEngine::neurons(const NeuronsQuestion& question, const Watche
   NeuronsResult made{.problem = neurons_problem(run_.config.model, question.place), .question = question};
   if (!made.problem.empty()) return made;
   const YieldCallback yield = [&] { progress(0); };
-  const std::vector<Batch> all = texts_to_read(model, made.problem, yield);
-  if (all.empty()) return made;
-  const std::vector<Batch> batches = spread_evenly(all, sampled_batches);
+  const std::vector<Batch> batches = texts_to_read(model, made.problem, yield);
+  if (batches.empty()) return made;
   std::shared_ptr<const SparseDictionary> dictionary;
-  if (question.dictionary) dictionary = this->dictionary(question, watched, all, progress);
+  if (question.dictionary) dictionary = this->dictionary(question, watched, batches, progress);
   const NeuronSample sample(model, batches, question.place, dictionary, yield);
   made.tokens = sample.tokens();
   made.sentences = sample.sentences();
-  made.neurons = sample.facts(model, *run_.tokenizer);
+  made.neurons = sample.facts(model, *run_.tokenizer, yield);
   made.question.neuron = std::clamp(question.neuron, 0, static_cast<int>(made.neurons.size()) - 1);
   if (question.neuron == strongest_neuron)
     made.question.neuron =
         static_cast<int>(std::ranges::max_element(made.neurons, {}, &NeuronFacts::largest) - made.neurons.begin());
   made.card = sample.card(model, *run_.tokenizer, made.question.neuron, yield);
   if (dictionary)
-    made.dictionary =
-        sample.dictionary_facts(model, NeuronSample(model, batches, question.place, nullptr, yield), yield);
+    made.dictionary = sample.dictionary_facts(model, NeuronSample(model, batches, question.place, nullptr, yield),
+                                              made.card.nll, yield);
   const auto add = [&](const WatchedModel& at, const FractionCallback& done) {
     const NeuronSample then(*at.model, batches, question.place, dictionary, [&] { done(0.5); });
     made.card.points.push_back(then.point(made.question.neuron, at.step));
@@ -989,18 +999,21 @@ NeuronsResult TorchEngine::neurons(const NeuronsQuestion& question, const Watche
   return made;
 }
 
-// Trained again for other weights, another layer or other options.
+// Trained on the training part, again for other weights, another layer or other options; on the texts themselves if
+// training draws its examples.
 std::shared_ptr<const SparseDictionary> TorchEngine::dictionary(const NeuronsQuestion& question,
                                                                 const WatchedModel& watched,
-                                                                const std::vector<Batch>& batches,
+                                                                const std::vector<Batch>& texts,
                                                                 const FractionCallback& progress) {
   const DictionaryKey key{watched.step, question.place, *question.dictionary};
-  if (!run_.dictionary || run_.dictionary_key != key) {
-    const TokenSample outputs = layer_outputs(*watched.model, batches, question.place, [&] { progress(0); });
-    const SparseDictionary made = train_dictionary(outputs.values, *question.dictionary, progress);
-    run_.dictionary = std::make_shared<const SparseDictionary>(made.to(watched.model->device()));
-    run_.dictionary_key = key;
-  }
+  if (run_.dictionary && run_.dictionary_key == key) return run_.dictionary;
+  const YieldCallback yield = [&] { progress(0); };
+  const std::vector<Batch> trained = training_batches(*watched.model, *dataset(yield), texts_a_batch(), 4);
+  const TokenSample outputs =
+      layer_outputs(*watched.model, trained.empty() ? texts : trained, question.place, yield);
+  const SparseDictionary made = train_dictionary(outputs.values, *question.dictionary, progress);
+  run_.dictionary = std::make_shared<const SparseDictionary>(made.to(watched.model->device()));
+  run_.dictionary_key = key;
   return run_.dictionary;
 }
 

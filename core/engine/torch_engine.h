@@ -56,7 +56,7 @@ class TorchEngine final : public Engine {
   void adjust(const Config& config) override;
   Status status() const override;
   std::int64_t steps_wanted() const override { return run_.config.training.steps; }
-  bool was_trained_elsewhere() const override { return run_.trained_elsewhere; }
+  bool is_foreign_training() const override { return run_.is_foreign; }
   bool has_ended() const override { return run_.stops_early || (ranks_ && ranks_->agreed() != Ranks::Ending::none); }
   void use_step(RunOpened& opened, std::int64_t step) override;
   std::optional<std::int64_t> best_step() const override { return run_.recorded.best(); }
@@ -118,8 +118,8 @@ class TorchEngine final : public Engine {
   using Visit = std::function<void(const WatchedModel&, const FractionCallback&)>;
   void visit_recorded(const Visit& visit, const FractionCallback& progress);
 
-  static constexpr std::size_t sampled_batches = 32;
   std::vector<Batch> texts_to_read(SequenceModel& model, std::string& problem, const YieldCallback& yield);
+  std::int64_t texts_a_batch() const;
 
   struct DictionaryKey {
     std::int64_t step = 0;
@@ -128,7 +128,7 @@ class TorchEngine final : public Engine {
     bool operator==(const DictionaryKey&) const = default;
   };
   std::shared_ptr<const SparseDictionary> dictionary(const NeuronsQuestion& question, const WatchedModel& watched,
-                                                     const std::vector<Batch>& batches,
+                                                     const std::vector<Batch>& texts,
                                                      const FractionCallback& progress);
 
   // Everything that a failed open or reset must leave unchanged.
@@ -154,7 +154,7 @@ class TorchEngine final : public Engine {
     double best_loss = std::numeric_limits<double>::infinity();  // the lowest validation loss so far
     std::int64_t validations_since_best = 0;
     bool stops_early = false;                // the last step used up training.patience
-    bool trained_elsewhere = false;          // `recorded` has the steps of another program's training
+    bool is_foreign = false;          // `recorded` has the steps of another program's training
     bool optimizer_is_later = false;         // the one in `folder` belongs to a later step than these weights
     std::shared_ptr<WatchedModel> recalled;  // one of those steps; null: none requested
 

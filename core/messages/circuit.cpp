@@ -93,9 +93,9 @@ std::string why_not_one(const CircuitEdge& edge) {
     sum += share;
     alone.push_back(fmt::format(mark("head {}: {:.0f} %"), head + 1, 100 * share));
   }
-  std::string text =
-      fmt::format(mark("No single head is enough in both directions. Share of the effect, patched one at a time: {}; together: {:.0f} %."),
-                  fmt::join(alone, ", "), 100 * edge.together.share());
+  std::string text = fmt::format(mark("No single head is enough in both directions. Share of the effect, patched one "
+                                      "at a time: {}; together: {:.0f} %."),
+                                 fmt::join(alone, ", "), 100 * edge.together.share());
   text += std::string(" ") + sum_text(sum, edge.together.share());
   const auto fewer = [&](const std::vector<HeadRow>& members) {
     return !members.empty() && members.size() < edge.members.size();

@@ -268,7 +268,7 @@ struct ScoreSplit {
   std::vector<std::string> parts = {};      // "the word", "its place", "L1 H2", "feed-forward 1", "biases"
   std::vector<std::string> key_parts = {};  // the same, and "the distance"
   Matrix terms = {};                        // query parts × key parts, before the softmax
-  double score = 0;                         // as computed by the model: the sum of the terms
+  double score = 0;  // the sum of the terms, as computed by the model before any cap (model.score_cap)
 };
 
 // ---- over training

@@ -12,6 +12,17 @@ bool seen_at(const PinnedSentence& sentence, std::int64_t step) {
   return !sentence.frames.empty() && sentence.frames.back()->step == step;
 }
 
+// Ascending; nullopt: the present step.
+std::vector<std::optional<std::int64_t>> steps_to_record(Engine& engine) {
+  std::vector<std::optional<std::int64_t>> steps;
+  const Status status = engine.status();
+  if (engine.is_foreign_training())
+    for (const std::int64_t earlier : status.recorded_weights)
+      if (earlier < status.step) steps.emplace_back(earlier);
+  steps.emplace_back();
+  return steps;
+}
+
 }  // namespace
 
 RunOpened Engine::open_run(const std::string& path, const ProgressCallback& progress) {
@@ -33,14 +44,13 @@ void record_pinned(Engine& engine, const SnapshotCallback& recorded, const Yield
   for (const PinnedSentence& sentence : engine.history().sentences()) {
     if (!seen_at(sentence, step)) unseen.push_back(sentence.text);
   }
-  if (!unseen.empty()) engine.record_weights();
-  for (const std::string& text : unseen) {
-    std::vector<std::optional<std::int64_t>> steps;
-    if (engine.was_trained_elsewhere() && engine.history().find(text)->frames.empty())
-      for (const std::int64_t earlier : engine.status().recorded_weights)
-        if (earlier < step) steps.emplace_back(earlier);
-    steps.emplace_back();  // the present one
-    for (const auto& at : steps) {
+  if (unseen.empty()) return;
+  engine.record_weights();
+  // The outer loop is over steps: the weights of each are loaded once.
+  for (const std::optional<std::int64_t>& at : steps_to_record(engine)) {
+    for (const std::string& text : unseen) {
+      const auto& frames = engine.history().find(text)->frames;
+      if (at && !frames.empty() && frames.back()->step >= *at) continue;
       std::shared_ptr<const Snapshot> whole;
       engine.probe(
           {.request = 0, .text = text, .step = at},

@@ -69,7 +69,7 @@ class Engine {
   // (training/distributed/ranks.h).
   virtual bool has_ended() const { return false; }
   // Returns true for a training of another program, whose steps are all in Status::recorded_weights.
-  virtual bool was_trained_elsewhere() const { return false; }
+  virtual bool is_foreign_training() const { return false; }
   virtual std::int64_t history_interval() const = 0;  // training.history_interval
 
   // The present run's history, saved and opened with it. A reset removes all frames but keeps the sentences.
@@ -95,10 +95,10 @@ class Engine {
 // Returns true if the pinned sentences are recorded at the present step.
 bool recording_due(Engine& engine);
 
-// Records every pinned sentence that has no frame of the present step, and of a training of another program also of its
-// other steps, if there is no frame at all: adds the frame to the history and passes it to
-// `recorded`. The cost is the decoding of at most max_pinned sentences. `yield` is called at every decoded token and
-// may throw to skip the rest; each sentence is recorded completely or not at all.
+// Records every pinned sentence that has no frame of the present step; of a training of another program also the later
+// ones of its recorded steps than the sentence's last frame. Adds each frame to the history and passes it to
+// `recorded`. The cost is the decoding of at most max_pinned sentences a step. `yield` is called at every decoded token
+// and may throw to skip the rest, which the next call records; a frame is recorded completely or not at all.
 void record_pinned(Engine& engine, const SnapshotCallback& recorded, const YieldCallback& yield);
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
-// Grokking of modular arithmetic (Power et al. 2022, arXiv 2201.02177): the periodic structure of a model trained on the
-// corpus modular (Nanda et al. 2023, 2301.05217).
+// Grokking of modular arithmetic (Power et al. 2022, arXiv 2201.02177): the periodic structure of a model trained on
+// the corpus modular (Nanda et al. 2023, 2301.05217).
 #pragma once
 
 #include <cstdint>

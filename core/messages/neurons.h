@@ -43,7 +43,7 @@ struct NeuronsQuestion {
 
 // A row of the list. Shares and correlations are over the tokens of the sample.
 struct NeuronFacts {
-  float largest = 0;       // activation
+  float largest = 0;       // activation; of a gated sublayer without its sign
   float mean = 0;
   float active = 0;        // share of tokens with an activation above 0
   std::string token = {};  // with which the activation correlates most, and how much
@@ -74,10 +74,11 @@ struct NeuronPoint {
 
 struct NeuronCard {
   std::vector<NeuronContext> strongest = {};  // one per sentence
-  std::vector<NeuronContext> deciles = {};    // of the activations above 0, from the lowest to the highest
+  std::vector<NeuronContext> deciles = {};    // of the activations above 0 (gated: other than 0), weakest first
   std::vector<float> histogram = {};          // tokens in equal bins from `least` to NeuronFacts::largest
   float least = 0;
-  std::vector<NeuronEffect> promoted = {}, suppressed = {};  // by how much an activation of 1 changes the logits
+  // Change of the logits per unit of activation, before the divisions of the norms that follow.
+  std::vector<NeuronEffect> promoted = {}, suppressed = {};
   double nll = 0, zero = 0, mean = 0;  // nats/token: of the sample; the increase with the activation at 0, at its mean
   std::vector<NeuronContext> hurt = {};  // the tokens whose targets lose most with the activation at 0
   std::vector<NeuronPoint> points = {};  // ascending; the last with the present weights

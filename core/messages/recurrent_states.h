@@ -14,6 +14,7 @@ struct RecurrentWanted {
   bool decoder = false;
   int layer = 0;
   bool reverse = false;  // bidirectional encoder: the cell that reads from the end
+  bool read_out = true;  // also computes RecurrentStates::read_out, which decodes once per source token
   bool operator==(const RecurrentWanted&) const = default;
 };
 

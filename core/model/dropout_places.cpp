@@ -138,7 +138,8 @@ torch::Tensor dropout_of_row(const PlacedDropout& dropout, const ModelConfig& co
     return kernels::weights_mask({pass.rows, heads, length, keys}, p).select(0, 0).flatten(0, 1);
   }
   const bool hidden = place.columns == Columns::hidden_units;
-  return mask_of_states(pass.rows, length, hidden ? config.of_layer(place.of_target, 0).d_ff : config.d_model, dropout.time_first, p);
+  return mask_of_states(pass.rows, length, hidden ? config.of_layer(place.of_target, 0).d_ff : config.d_model,
+                        dropout.time_first, p);
 }
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
-// Reproduces the dropout masks of a forward pass, in the order in which the pass draws them (model/kernels/dropout.h), to
-// show a mask without running the pass. Shape letters: model.h.
+// Reproduces the dropout masks of a forward pass, in the order in which the pass draws them (model/kernels/dropout.h),
+// to show a mask without running the pass. Shape letters: model.h.
 #pragma once
 
 #include <cstdint>

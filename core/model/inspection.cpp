@@ -142,16 +142,20 @@ torch::Tensor LayerInspection::neurons(torch::Tensor active) const {
   return active;
 }
 
-torch::Tensor LayerInspection::stream(torch::Tensor x) const {
+torch::Tensor LayerInspection::stream(torch::Tensor x) {
   if (!inspection_) return x;
+  const LayerPlace here{decoder_, layer_};
   for (const StreamChange& change : inspection_->streams)
-    if (change.place == LayerPlace{decoder_, layer_}) x = change.change(x);
+    if (change.place == here) x = change.change(x);
   if (!inspection_->interventions) return x;
   for (const Steering& steering : inspection_->interventions->steered) {
-    if (steering.place != LayerPlace{decoder_, layer_} || std::cmp_not_equal(steering.direction.size(), x.size(-1)))
-      continue;
+    if (steering.place != here || std::cmp_not_equal(steering.direction.size(), x.size(-1))) continue;
     x = x + torch::tensor(steering.direction).to(x.device(), x.scalar_type()) * steering.factor;
   }
+  // What follows, such as the final norm, reads the changed stream.
+  if (auto& recorded = inspection_->sublayers;
+      !recorded.empty() && LayerPlace{recorded.back().decoder, recorded.back().layer} == here)
+    recorded.back().out = x.detach();
   return x;
 }
 
@@ -168,6 +172,7 @@ void LayerInspection::keep_head(AttentionPart part, const std::function<HeadTens
 void LayerInspection::keep_sublayer(Sublayer sublayer, const torch::Tensor& x, const torch::Tensor& input,
                                     const torch::Tensor& added, const torch::Tensor& out, const torch::Tensor& active) {
   if (!inspection_ || !inspection_->sublayers_wanted) return;
+  if (inspection_->layer_wanted.value_or(LayerPlace{decoder_, layer_}) != LayerPlace{decoder_, layer_}) return;
   const auto norm = [](const torch::Tensor& tensor) { return tensor.detach().norm(2, -1); };  // B×L
   inspection_->sublayers.push_back({decoder_, layer_, sublayer, norm(x), norm(added), norm(out),
                                     torch::cosine_similarity(x.detach(), out.detach(), -1),

@@ -92,6 +92,7 @@ struct Inspection {
   std::vector<StreamChange> streams = {};
   std::optional<HeadPlace> head_wanted = {};  // record the tensors of its sublayer
   bool sublayers_wanted = false;
+  std::optional<LayerPlace> layer_wanted = {};  // whose sublayers; nullopt: of all layers
   bool hidden_wanted = false;
   bool states_wanted = false;
   bool cells_wanted = false;
@@ -161,7 +162,7 @@ class LayerInspection {
   torch::Tensor neurons(torch::Tensor active) const;
 
   // The layer's output, B×L×D, with the changes to it.
-  torch::Tensor stream(torch::Tensor x) const;
+  torch::Tensor stream(torch::Tensor x);
 
   // Patches the output of a feed-forward network, B×L×D.
   torch::Tensor feed_forward(const torch::Tensor& added) const;

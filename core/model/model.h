@@ -73,6 +73,8 @@ class SequenceModel : public torch::nn::Module {
 
   // The same before model.logit_cap.
   torch::Tensor uncapped_logits(const torch::Tensor& features);
+  // Limited to ± model.logit_cap.
+  torch::Tensor capped(const torch::Tensor& logits) const;
 
   // Sets the scores (…×V) of the token that must never be generated, model.banned_id, to −∞.
   torch::Tensor writable(torch::Tensor scores) const;
@@ -138,8 +140,6 @@ class SequenceModel : public torch::nn::Module {
   std::int64_t first_output() const { return config_.is_classifier() ? vocab_size_ - config_.num_classes : 0; }
   // The input of the output matrix.
   torch::Tensor output_input(const torch::Tensor& features) const;
-  // Limited to ± model.logit_cap.
-  torch::Tensor capped(const torch::Tensor& logits) const;
 };
 
 // True if the Transformer's embeddings are Xavier-initialized (small), as in torch::nn and tutorials based on it.

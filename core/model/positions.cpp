@@ -53,8 +53,9 @@ torch::Tensor sinusoidal_halves(std::int64_t length, std::int64_t d_model) {
 torch::Tensor fairseq_sinusoids(std::int64_t length, std::int64_t d_model) {
   constexpr std::int64_t first = 2;
   const auto half = d_model / 2;
-  const torch::Tensor frequencies = torch::exp(torch::arange(half, torch::kFloat64) *
-                                               (-std::log(10000.0) / static_cast<double>(std::max<std::int64_t>(1, half - 1))));
+  const torch::Tensor frequencies =
+      torch::exp(torch::arange(half, torch::kFloat64) *
+                 (-std::log(10000.0) / static_cast<double>(std::max<std::int64_t>(1, half - 1))));
   return in_halves(torch::arange(first, first + length, torch::kFloat64).unsqueeze(1) * frequencies);
 }
 

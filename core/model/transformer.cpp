@@ -85,7 +85,7 @@ LayerImpl::LayerImpl(const ModelConfig& config, bool cross_attention)
 
 torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, torch::Tensor* self_cache,
                                  torch::Tensor* cross_cache, LayerInspection& inspection) {
-  if (inspection.is_off()) return pass_on(x, context, inspection);
+  if (inspection.is_off()) return inspection.stream(pass_on(x, context, inspection));
   const torch::Tensor from = x;
   torch::Tensor input = before(x, norm1_);
   torch::Tensor added =
@@ -115,10 +115,11 @@ torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, const torch::Tenso
 }
 
 torch::Tensor LayerImpl::after(const torch::Tensor& x, const torch::Tensor& input, torch::Tensor added, Norm& norm,
-                                Sublayer sublayer, LayerInspection& inspection,
-                               const torch::Tensor& active) {
+                               Sublayer sublayer, LayerInspection& inspection, const torch::Tensor& active) {
   if (Norm& own = output_norms_[static_cast<std::size_t>(sublayer)]) added = own(added);
-  const torch::Tensor carried = inspection.has_no_residuals() ? torch::zeros_like(x) : x;
+  // The second of two parallel sublayers is added to the first, not to a residual stream.
+  const bool carries = !inspection.has_no_residuals() || (parallel_ && sublayer == Sublayer::feed_forward);
+  const torch::Tensor carried = carries ? x : torch::zeros_like(x);
   const torch::Tensor out =
       pre_norm_ ? kernels::add_dropped(carried, added, dropout()) : norm->of_sum(carried, added, dropout());
   inspection.keep_sublayer(sublayer, x, input, added, out, active);
@@ -346,7 +347,8 @@ torch::Tensor Transformer::completed(torch::Tensor embedded, const torch::Tensor
 
 bool Transformer::packs(const Inspection* inspection) const {
   const bool learns = is_training() && torch::GradMode::is_enabled();
-  return packs_ && learns && config_.window == 0 && config_.score_cap == 0 && encoder_ && decoder_ && !inspection && kernels::is_fused(output_weight_);
+  return packs_ && learns && config_.window == 0 && config_.score_cap == 0 && encoder_ && decoder_ && !inspection &&
+         kernels::is_fused(output_weight_);
 }
 
 Memory Transformer::encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection) {

@@ -44,7 +44,8 @@ class LayerImpl : public torch::nn::Module {
 
  private:
   // Adds the sublayer's output for `norm`(from) to x.
-  torch::Tensor feed_forward(const torch::Tensor& x, const torch::Tensor& from, Norm& norm, LayerInspection& inspection);
+  torch::Tensor feed_forward(const torch::Tensor& x, const torch::Tensor& from, Norm& norm,
+                             LayerInspection& inspection);
   // Replaces a layer that is switched off.
   torch::Tensor pass_on(const torch::Tensor& x, const LayerContext& context, LayerInspection& inspection) const;
 

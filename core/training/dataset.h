@@ -74,8 +74,8 @@ struct Dataset {
 };
 
 // Trains a SentencePiece model on the corpus's training part, in the form that Tokenizer accepts. For a classifier
-// only on the texts; for a masked language model with a mask token. Both this and encode_corpus store their result for a
-// large corpus, and read it if it was stored.
+// only on the texts; for a masked language model with a mask token. Both this and encode_corpus store their result for
+// a large corpus, and read it if it was stored.
 std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config, const ModelConfig& model,
                             const YieldCallback& yield = {});
 

@@ -100,9 +100,10 @@ class Windows {
   std::size_t rows_;
 };
 
-std::vector<Batch> sampled_batches(const SequenceModel& model, const EncodedPairs& part, std::int64_t batch_size) {
+std::vector<Batch> sampled_batches(const SequenceModel& model, const EncodedPairs& part, std::int64_t batch_size,
+                                   std::size_t most = most_validation_pairs) {
   EncodedPairs pairs;
-  for (const PairTokens& pair : spread_evenly(part, most_validation_pairs)) pairs.push_back(pair);
+  for (const PairTokens& pair : spread_evenly(part, most)) pairs.push_back(pair);
   std::vector<Batch> batches;
   for (const auto& indices : batches_by_length(pairs, batch_size))
     batches.push_back(make_batch(pairs, indices, model.device(), model.config().special()));
@@ -124,21 +125,14 @@ double accuracy(SequenceModel& model, const std::vector<Batch>& batches, const Y
   return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all);
 }
 
-std::int64_t most_validation_windows(const SequenceModel& model) {
-  return std::max<std::int64_t>(1, max_validation_tokens / model.config().max_length);
-}
-
 std::vector<Batch> text_batches(const SequenceModel& model, std::span<const int> stream, std::int64_t batch_size,
-                                const std::vector<bool>& determined) {
+                                const std::vector<bool>& determined,
+                                std::int64_t most_tokens = max_validation_tokens) {
   std::vector<Batch> batches;
-  const Windows windows(model, stream, batch_size, most_validation_windows(model), determined);
+  const Windows windows(model, stream, batch_size,
+                        std::max<std::int64_t>(1, most_tokens / model.config().max_length), determined);
   for (std::size_t i = 0; i < windows.batches(); ++i) batches.push_back(windows.batch(i));
   return batches;
-}
-
-std::vector<Batch> training_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size) {
-  return model.config().reads_text() ? text_batches(model, dataset.train_stream, batch_size, {})
-                                     : sampled_batches(model, dataset.train, batch_size);
 }
 
 }  // namespace
@@ -157,6 +151,13 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
   const Windows windows(model, stream, batch_size, max_windows);
   return sum_of(
       model, windows.batches(), [&](std::size_t i) { return windows.batch(i); }, yield);
+}
+
+std::vector<Batch> training_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
+                                    std::int64_t times) {
+  if (model.config().reads_text())
+    return text_batches(model, dataset.train_stream, batch_size, {}, times * max_validation_tokens);
+  return sampled_batches(model, dataset.train, batch_size, static_cast<std::size_t>(times) * most_validation_pairs);
 }
 
 std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size) {

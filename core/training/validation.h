@@ -35,6 +35,10 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
 // part must not be empty.
 std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size);
 
+// The same of the training part; at most so many `times` as large a sample. Empty if training draws its examples.
+std::vector<Batch> training_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
+                                    std::int64_t times = 1);
+
 // The share of targets that the model predicts (its most likely token): all targets of a classifier, those of a drawn
 // corpus that follow from the context. Empty for any other model, whose accuracy is not measured here.
 struct Accuracies {

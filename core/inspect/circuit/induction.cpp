@@ -40,13 +40,23 @@ class Weights {
     const torch::Tensor stacked = folded(parameter(name + "self_attn.in_proj_weight"),
                                          config.norm == "pre" ? name + "norm1" : std::string());
     const auto rows = [&](std::int64_t first) { return stacked.slice(0, first * d, (first + 1) * d); };
-    return {rows(head), rows(config.num_heads + key), rows(config.num_heads + groups + key),
+    const auto normed = [&](const torch::Tensor& map, const std::string& norm) {
+      const std::string gain = name + "self_attn." + norm + ".weight";
+      return parameters_.contains(gain) ? map * parameter(gain).unsqueeze(1) : map;
+    };
+    return {normed(rows(head), "q_norm"), normed(rows(config.num_heads + key), "k_norm"),
+            rows(config.num_heads + groups + key),
             parameter(name + "self_attn.out_proj.weight").slice(1, head * d, (head + 1) * d)};
   }
 
+  // V×D
   torch::Tensor embedding() const {
-    const double factor = model_.config().scaled_embeddings ? std::sqrt(model_.config().d_model) : 1;
-    return model_.embedding_rows(EmbeddingMatrix::source).to(torch::kCPU, torch::kFloat32) * factor;
+    const ModelConfig& config = model_.config();
+    const double factor = config.scaled_embeddings ? std::sqrt(config.d_model) : 1;
+    const torch::Tensor rows = model_.embedding_rows(EmbeddingMatrix::source).to(torch::kCPU, torch::kFloat32) * factor;
+    if (!parameters_.contains("embedding_norm.bias")) return rows;
+    return torch::layer_norm(rows, {rows.size(1)}, parameter("embedding_norm.weight"),
+                             parameter("embedding_norm.bias"), config.norm_epsilon);
   }
 
   torch::Tensor unembedding() const { return readout(model_, true); }
@@ -116,8 +126,8 @@ void add_attention(const torch::Tensor& weights, std::span<const std::int64_t> p
   const torch::Tensor first = weights.select(3, 0).slice(2, 1).mean(torch::IntArrayRef{0, 2});
   torch::Tensor induction = torch::zeros_like(previous);
   for (std::size_t row = 0; row < periods.size(); ++row) {
-    // From query i to keys i − period + 1, i − 2 period + 1, …; query 0 is the start of the text, and query `period` + 1
-    // the first repeated one.
+    // From query i to keys i − period + 1, i − 2 period + 1, …; query 0 is the start of the text, and query `period` +
+    // 1 the first repeated one.
     const std::int64_t length = weights.size(2), queries = length - periods[row] - 1;
     for (std::int64_t back = periods[row]; back + 1 < length; back += periods[row]) {
       const torch::Tensor after = weights[static_cast<std::int64_t>(row)].diagonal(1 - back, 1, 2).slice(1, 2);
@@ -244,7 +254,7 @@ TokenCircuits token_circuits(const SequenceModel& model, const Tokenizer& tokeni
   for (const int id : ids) circuits.tokens.push_back(tokenizer.token(id));
   const torch::Tensor rows = ids_tensor(ids, torch::kCPU).squeeze(0);
   const torch::Tensor embedded = weights.embedding().index_select(0, rows);
-  const double scale = model.config().scaled_attention ? 1 / std::sqrt(static_cast<double>(maps.q.size(0))) : 1;
+  const double scale = model.config().scaled_attention ? 1 / std::sqrt(model.config().scale_width()) : 1;
   circuits.qk = to_matrix(embedded.matmul(maps.q.t()).matmul(maps.k).matmul(embedded.t()) * scale);
   circuits.ov = to_matrix(embedded.matmul(maps.v.t()).matmul(maps.o.t()).matmul(
       weights.unembedding().index_select(0, rows).t()));

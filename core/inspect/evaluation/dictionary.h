@@ -9,7 +9,7 @@
 namespace attnscope {
 
 struct SparseDictionary {
-  torch::Tensor center;     // D: the mean of the vectors
+  torch::Tensor center;     // D: the bias of the decoder (b_dec), learned; begins at the mean of the vectors
   torch::Tensor reading;    // D×M
   torch::Tensor offset;     // M
   torch::Tensor writing;    // M×D, rows of norm 1

@@ -123,8 +123,9 @@ void FourierAnalysis::add(SequenceModel& model, std::int64_t step) {
   const torch::NoGradGuard no_gradients;
   model.check_standing_still();
   const auto n = static_cast<std::int64_t>(rows_.size());
-  const torch::Tensor rows =
-      model.embedding_rows(EmbeddingMatrix::source).to(torch::kCPU, torch::kFloat32).index_select(0, torch::tensor(rows_));
+  const torch::Tensor rows = model.embedding_rows(EmbeddingMatrix::source)
+                                 .to(torch::kCPU, torch::kFloat32)
+                                 .index_select(0, torch::tensor(rows_));
   FourierPoint point{.step = step, .power = fourier_power(rows)};
   result_.key = key_frequencies(point.power);
   Inspection inspection{.sublayers_wanted = true};

@@ -18,8 +18,8 @@ std::vector<double> fourier_power(const torch::Tensor& rows);
 // The frequencies with more than three times the mean power.
 std::vector<int> key_frequencies(std::span<const double> power);
 
-// Logits n×n×C of all pairs, as the part that depends on the sum of both numbers (minus: on their difference) with these
-// frequencies, and the rest. Both contain the mean over all pairs.
+// Logits n×n×C of all pairs, as the part that depends on the sum of both numbers (minus: on their difference) with
+// these frequencies, and the rest. Both contain the mean over all pairs.
 struct FrequencySplit {
   torch::Tensor restricted, excluded;
 };

@@ -18,21 +18,24 @@ torch::Tensor standardized(const torch::Tensor& rows, const torch::Tensor& train
   return torch::cat({(rows - mean) / deviation, torch::ones({rows.size(0), 1}, rows.options())}, 1);
 }
 
-double held_out_accuracy(const torch::Tensor& rows, const torch::Tensor& labels, int classes) {
+// The accuracy for each of two columns of labels, int64 N×2, of which the second is a control.
+ProbeScore held_out_accuracy(const torch::Tensor& rows, const torch::Tensor& labels, int classes) {
   const torch::Tensor fold = torch::arange(rows.size(0)).remainder(folds);
-  double right = 0;
+  torch::Tensor right = torch::zeros({2}, torch::kFloat64);
   for (std::int64_t k = 0; k < folds; ++k) {
     const torch::Tensor held = fold.eq(k).nonzero().squeeze(1), used = fold.ne(k).nonzero().squeeze(1);
     const torch::Tensor training = rows.index_select(0, used);
     const torch::Tensor x = standardized(training, training),
                         other = standardized(rows.index_select(0, held), training);
-    const torch::Tensor y = torch::one_hot(labels.index_select(0, used), classes).to(torch::kFloat64);
+    const torch::Tensor y = torch::one_hot(labels.index_select(0, used), classes).flatten(1).to(torch::kFloat64);
+    // Xᵀ (XXᵀ + λI)⁻¹ Y = (XᵀX + λI)⁻¹ Xᵀ Y: there are fewer rows than dimensions.
     const torch::Tensor gram =
-        x.t().matmul(x) + ridge * static_cast<double>(x.size(0)) * torch::eye(x.size(1), x.options());
-    const torch::Tensor weights = torch::linalg_solve(gram, x.t().matmul(y));
-    right += other.matmul(weights).argmax(1).eq(labels.index_select(0, held)).sum().item<double>();
+        x.matmul(x.t()) + ridge * static_cast<double>(x.size(0)) * torch::eye(x.size(0), x.options());
+    const torch::Tensor scores = other.matmul(x.t()).matmul(torch::linalg_solve(gram, y));
+    right += scores.unflatten(1, {2, classes}).argmax(2).eq(labels.index_select(0, held)).sum(0);
   }
-  return right / static_cast<double>(rows.size(0));
+  right /= static_cast<double>(rows.size(0));
+  return {right[0].item<double>(), right[1].item<double>()};
 }
 
 // The same permutation every time.
@@ -53,7 +56,7 @@ ProbeScore linear_probe(const torch::Tensor& rows, std::span<const int> labels, 
   const torch::Tensor order = torch::tensor(shuffled(rows.size(0)));
   const torch::Tensor given = torch::tensor(std::vector<std::int64_t>(labels.begin(), labels.end()));
   const torch::Tensor x = rows.to(torch::kCPU, torch::kFloat64).index_select(0, order);
-  return {held_out_accuracy(x, given.index_select(0, order), classes), held_out_accuracy(x, given, classes)};
+  return held_out_accuracy(x, torch::stack({given.index_select(0, order), given}, 1), classes);
 }
 
 }  // namespace attnscope

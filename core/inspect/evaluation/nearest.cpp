@@ -5,6 +5,7 @@
 #include <set>
 
 #include "common/mark.h"
+#include "config/inspection_size.h"
 #include "inspect/probe/bounded_tokens.h"
 #include "inspect/probe/tensors.h"
 #include "model/inspection.h"
@@ -75,11 +76,13 @@ std::string problem_of(const NearestQuestion& question, const ModelConfig& confi
   return {};
 }
 
+// As a snapshot of the sentence has them, so that a token has the same number.
 std::vector<int> ids_of_text(const Tokenizer& tokenizer, const ModelConfig& config, const std::string& text) {
   bool truncated = false;
-  if (!config.is_language_model()) return ids_of(source_tokens(tokenizer, text, config.max_length, truncated));
-  std::vector<int> ids = prompt_ids(tokenizer, text);
-  if (std::cmp_greater(ids.size(), config.max_length)) ids.resize(static_cast<std::size_t>(config.max_length));
+  const std::int64_t longest = longest_inspection(config);
+  if (!config.is_language_model()) return ids_of(source_tokens(tokenizer, text, longest, truncated));
+  std::vector<int> ids = ids_of(prompt_tokens(tokenizer, text, longest, truncated));
+  if (ids.empty()) ids.push_back(config.special().end);
   return ids;
 }
 

@@ -8,7 +8,9 @@
 
 namespace attnscope {
 
-// The contexts in a sample of the batches with the largest cosines. The model is frozen.
+// The contexts in a sample of the batches whose states, queries, keys or head outputs have the largest cosines (−1 to
+// 1) with those of a token of the question's text, one per sentence, largest first. NearestResult::problem says why
+// there are none. The model is frozen.
 NearestResult nearest_contexts(SequenceModel& model, const Tokenizer& tokenizer, const std::vector<Batch>& batches,
                                const NearestQuestion& question, const YieldCallback& yield);
 

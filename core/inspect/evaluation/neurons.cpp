@@ -18,6 +18,8 @@ constexpr std::int64_t num_deciles = 10, num_bins = 24, num_effects = 8;
 constexpr std::int64_t rarest = 3;       // tokens that occur less often correlate by chance
 constexpr double duplicate_from = 0.99;  // correlation
 constexpr std::int64_t dictionary_tokens = 32'768;
+constexpr std::int64_t columns_at_once = 1024;             // of F×F correlations
+constexpr std::int64_t logits_at_once = std::int64_t{1} << 26;  // 256 MiB
 
 // The layer's feed-forward sublayer; null if the pass skipped it.
 const SublayerTensors* feed_forward_of(const Inspection& inspection, const LayerPlace& place) {
@@ -28,18 +30,52 @@ const SublayerTensors* feed_forward_of(const Inspection& inspection, const Layer
   return nullptr;
 }
 
+Inspection sublayers_of(const LayerPlace& place) {
+  return {.sublayers_wanted = true, .layer_wanted = place};
+}
+
 torch::Tensor active_of(const Inspection& inspection, const LayerPlace& place, const SparseDictionary* dictionary) {
   const SublayerTensors* sublayer = feed_forward_of(inspection, place);
   if (!sublayer) return {};
   return dictionary ? dictionary->encode(sublayer->out) : sublayer->active;
 }
 
-// Rows minus their mean, divided by their norm; rows that do not vary become 0. N×F, over N.
+// N×F → each column minus its mean, divided by its norm; a column that does not vary becomes 0.
 torch::Tensor standardized(const torch::Tensor& columns) {
   const torch::Tensor centered = columns - columns.mean(0, true);
   const torch::Tensor norm = centered.norm(2, 0, true);
   return torch::where(norm > 1e-6 * columns.abs().amax(0, true).clamp_min(1e-12), centered / norm.clamp_min(1e-12),
                       torch::zeros_like(centered));
+}
+
+// Per column of N×F the first earlier one that correlates by at least duplicate_from; −1: none. int64 F.
+torch::Tensor earlier_duplicates(const torch::Tensor& standard, const YieldCallback& yield) {
+  std::vector<torch::Tensor> found = {torch::zeros({0}, torch::kInt64)};
+  for (std::int64_t begin = 0; begin < standard.size(1); begin += columns_at_once) {
+    const std::int64_t end = std::min(begin + columns_at_once, standard.size(1));
+    const torch::Tensor r = standard.slice(1, begin, end).t().matmul(standard.slice(1, 0, end));
+    const torch::Tensor same = r.tril(begin - 1).ge(duplicate_from);
+    found.push_back(torch::where(same.any(1), same.to(torch::kInt32).argmax(1), -1));
+    if (yield) yield();
+  }
+  return torch::cat(found);
+}
+
+std::vector<std::int64_t> to_integers(const torch::Tensor& tensor) {
+  const torch::Tensor flat = tensor.to(torch::kInt64).contiguous();
+  return {flat.data_ptr<std::int64_t>(), flat.data_ptr<std::int64_t>() + flat.numel()};
+}
+
+// −ln p of the targets, N: N×D and int64 N. A few rows at a time, because N×V may be gigabytes.
+torch::Tensor target_losses(SequenceModel& model, const torch::Tensor& features, const torch::Tensor& targets) {
+  const std::int64_t rows = std::max<std::int64_t>(1, logits_at_once / model.vocab_size());
+  std::vector<torch::Tensor> losses = {torch::zeros({0})};
+  for (std::int64_t begin = 0; begin < features.size(0); begin += rows) {
+    const torch::Tensor logits = model.logits(features.slice(0, begin, begin + rows)).to(torch::kFloat32);
+    const torch::Tensor wanted = logits.gather(1, targets.slice(0, begin, begin + rows).unsqueeze(1)).squeeze(1);
+    losses.push_back((logits.logsumexp(1) - wanted).cpu());
+  }
+  return torch::cat(losses);
 }
 
 std::vector<NeuronEffect> effects(const torch::Tensor& logits, bool largest, const Tokenizer& tokenizer) {
@@ -70,60 +106,67 @@ TokenSample layer_outputs(SequenceModel& model, const std::vector<Batch>& batche
     const SublayerTensors* sublayer = feed_forward_of(inspection, place);
     return sublayer ? sublayer->out : torch::Tensor();
   };
-  return TokenSample(model, batches, place.decoder, {.sublayers_wanted = true}, read, yield, dictionary_tokens);
+  return TokenSample(model, batches, place.decoder, sublayers_of(place), read, yield, dictionary_tokens);
 }
 
 NeuronSample::NeuronSample(SequenceModel& model, const std::vector<Batch>& batches, const LayerPlace& place,
                            std::shared_ptr<const SparseDictionary> dictionary, const YieldCallback& yield)
     : place_(place),
       dictionary_(std::move(dictionary)),
+      has_signs_(!dictionary_ && model.config().is_gated()),
       sample_(
-          model, batches, place.decoder, {.sublayers_wanted = true},
+          model, batches, place.decoder, sublayers_of(place),
           [&](const Inspection& inspection) { return active_of(inspection, place, dictionary_.get()); }, yield) {}
 
-// The vector that each neuron adds to the stream, F×D.
+torch::Tensor NeuronSample::strength(const torch::Tensor& activations) const {
+  return has_signs_ ? activations.abs() : activations;
+}
+
+// The vector that each neuron adds to the stream, F×D; with a norm of the sublayer's output, before its division.
 torch::Tensor NeuronSample::written_rows(const SequenceModel& model) const {
   if (dictionary_) return dictionary_->writing.cpu();
-  const std::string stack = place_.decoder ? "decoder" : "encoder";
-  return parameter_named(model, fmt::format("{}.layers.{}.linear2.weight", stack, place_.layer)).t();
+  const std::string layer = fmt::format("{}.layers.{}.", place_.decoder ? "decoder" : "encoder", place_.layer);
+  const torch::Tensor rows = parameter_named(model, layer + "linear2.weight").t();
+  const torch::Tensor gain = parameter_named(model, layer + "feed_forward_output_norm.weight");
+  return gain.defined() ? rows * gain : rows;
 }
 
 // Pearson's r of every distinct token's presence with every neuron, U×F; −2 for rare tokens: the mean over the token's
 // occurrences, in standard deviations, times √(n / (N − n)).
-torch::Tensor NeuronSample::correlations(const torch::Tensor& distinct, const torch::Tensor& inverse,
+torch::Tensor NeuronSample::correlations(const torch::Tensor& standard, const torch::Tensor& inverse,
                                          const torch::Tensor& counts) const {
-  const torch::Tensor standard = standardized(sample_.values);
-  const torch::Tensor sums = torch::zeros({distinct.size(0), standard.size(1)}).index_add(0, inverse, standard);
+  const torch::Tensor sums = torch::zeros({counts.size(0), standard.size(1)}).index_add(0, inverse, standard);
   const torch::Tensor n = counts.to(torch::kFloat32).unsqueeze(1);
   const auto all = static_cast<double>(tokens());
   return (sums * (all / (n * (all - n).clamp_min(1))).sqrt()).masked_fill(n < rarest, -2);
 }
 
-std::vector<NeuronFacts> NeuronSample::facts(const SequenceModel& model, const Tokenizer& tokenizer) const {
-  const std::int64_t count = tokens(), neurons = sample_.values.size(1);
-  std::vector<NeuronFacts> facts(static_cast<std::size_t>(neurons));
-  if (count == 0) return facts;
+std::vector<NeuronFacts> NeuronSample::facts(const SequenceModel& model, const Tokenizer& tokenizer,
+                                             const YieldCallback& yield) const {
+  std::vector<NeuronFacts> facts(static_cast<std::size_t>(sample_.values.size(1)));
+  if (tokens() == 0) return facts;
   const torch::Tensor standard = standardized(sample_.values);
   const auto [distinct, inverse, counts] = torch::_unique2(sample_.ids, true, true, true);
-  const auto [token_r, token] = correlations(distinct, inverse, counts).max(0);
-  const torch::Tensor position_r =
-      standardized(sample_.positions.to(torch::kFloat32).unsqueeze(1)).t().matmul(standard)[0];
-  const torch::Tensor largest = sample_.values.amax(0), mean = sample_.values.mean(0),
-                      share = sample_.values.gt(0).to(torch::kFloat32).mean(0);
-  const torch::Tensor same = standard.t().matmul(standard).tril(-1).ge(duplicate_from);
-  const torch::Tensor read = readout(model, place_.decoder);
-  const torch::Tensor best = read.defined() ? written_rows(model).matmul(read.t()).argmax(1) : torch::Tensor();
-  for (std::int64_t i = 0; i < neurons; ++i) {
-    NeuronFacts& of = facts[static_cast<std::size_t>(i)];
-    of.largest = largest[i].item<float>();
-    of.mean = mean[i].item<float>();
-    of.active = share[i].item<float>();
-    of.position_r = position_r[i].item<float>();
-    of.token_r = std::max(0.0F, token_r[i].item<float>());
-    if (of.token_r > 0) of.token = tokenizer.token(static_cast<int>(distinct[token[i]].item<std::int64_t>()));
-    if (best.defined()) of.promoted = tokenizer.token(static_cast<int>(best[i].item<std::int64_t>()));
-    if (same[i].any().item<bool>())
-      of.duplicate = static_cast<int>(same[i].to(torch::kInt32).argmax().item<std::int64_t>());
+  const auto [r, row] = correlations(standard, inverse, counts).max(0);
+  const torch::Tensor positions = standardized(sample_.positions.to(torch::kFloat32).unsqueeze(1));
+  const std::vector<float> largest = to_values(strength(sample_.values).amax(0)),
+                           mean = to_values(sample_.values.mean(0)),
+                           active = to_values(sample_.values.gt(0).to(torch::kFloat32).mean(0)), token_r = to_values(r),
+                           position_r = to_values(positions.t().matmul(standard));
+  const std::vector<std::int64_t> token = to_integers(distinct.index_select(0, row)),
+                                  duplicate = to_integers(earlier_duplicates(standard, yield));
+  std::vector<std::int64_t> promoted;
+  if (const torch::Tensor read = readout(model, place_.decoder); read.defined())
+    promoted = to_integers(written_rows(model).matmul(read.t()).argmax(1));
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    facts[i] = {.largest = largest[i],
+                .mean = mean[i],
+                .active = active[i],
+                .token = token_r[i] > 0 ? tokenizer.token(static_cast<int>(token[i])) : "",
+                .token_r = std::max(0.0F, token_r[i]),
+                .position_r = position_r[i],
+                .promoted = promoted.empty() ? "" : tokenizer.token(static_cast<int>(promoted[i])),
+                .duplicate = static_cast<int>(duplicate[i])};
   }
   return facts;
 }
@@ -143,41 +186,41 @@ torch::Tensor NeuronSample::losses(SequenceModel& model, const Inspection& chang
   std::vector<torch::Tensor> losses;
   for (const Batch& batch : sample_.batches) {
     Inspection inspection = changed;
-    const torch::Tensor scores = model.logits(features_of(model, batch, inspection)).log_softmax(-1);
-    const torch::Tensor kept = batch.target_out.ne(model.config().padding_id);
-    const torch::Tensor targets = batch.target_out.clamp_min(0).unsqueeze(-1);
-    losses.push_back(-scores.gather(-1, targets).squeeze(-1).index({kept}).to(torch::kCPU, torch::kFloat32));
+    const torch::Tensor features = features_of(model, batch, inspection);
+    const torch::Tensor kept = target_positions(batch, model.config());
+    losses.push_back(target_losses(model, features.index({kept}), batch.target_out.index({kept})));
     if (yield) yield();
   }
   return torch::cat(losses);
 }
 
-DictionaryFacts NeuronSample::dictionary_facts(SequenceModel& model, const NeuronSample& neurons,
+DictionaryFacts NeuronSample::dictionary_facts(SequenceModel& model, const NeuronSample& neurons, double nll,
                                                const YieldCallback& yield) const {
   const torch::NoGradGuard no_gradients;
   const torch::Tensor& features = sample_.values;
   const torch::Tensor live = features.amax(0).gt(0);
-  DictionaryFacts facts{.features = static_cast<int>(features.size(1)),
-                        .dead = static_cast<int>(features.size(1) - live.sum().item<std::int64_t>())};
-  facts.active = features.gt(0).sum(1).to(torch::kFloat64).mean().item<double>();
-  double error = 0, variance = 0;
-  const auto through = [&](const torch::Tensor& x) {
-    const torch::Tensor made = dictionary_->decode(dictionary_->encode(x));
-    error += (x - made).square().sum().item<double>();
-    variance += (x - dictionary_->center).square().sum().item<double>();
-    return made;
-  };
-  const auto mean = [&](const torch::Tensor& x) { return dictionary_->center.expand_as(x); };
-  const auto loss = [&](const Inspection& changed) { return losses(model, changed, yield).mean().item<double>(); };
-  const double whole = loss({}), rebuilt = loss({.streams = {{place_, through}}}),
-               ablated = loss({.streams = {{place_, mean}}});
-  facts.unexplained = variance > 0 ? error / variance : 0;
-  facts.recovered = ablated > whole ? (ablated - rebuilt) / (ablated - whole) : 0;
-  const auto [distinct, inverse, counts] = torch::_unique2(sample_.ids, true, true, true);
-  const torch::Tensor of_neurons = std::get<0>(neurons.correlations(distinct, inverse, counts).max(1));
-  const auto [r, token] = correlations(distinct, inverse, counts).max(0);
-  const torch::Tensor sharper = r.gt(of_neurons.index_select(0, token)).logical_and(live);
   const auto num_live = live.sum().item<std::int64_t>();
+  DictionaryFacts facts{.features = static_cast<int>(features.size(1)),
+                        .dead = static_cast<int>(features.size(1) - num_live)};
+  facts.active = features.gt(0).sum(1).to(torch::kFloat64).mean().item<double>();
+  const torch::Tensor outputs = layer_outputs(model, sample_.batches, place_, yield).values, mean = outputs.mean(0);
+  const SparseDictionary here = dictionary_->to(torch::kCPU);
+  const double variance = (outputs - mean).square().sum().item<double>();
+  const double error = (outputs - here.decode(here.encode(outputs))).square().sum().item<double>();
+  facts.unexplained = variance > 0 ? error / variance : 0;
+  const auto loss = [&](const std::function<torch::Tensor(const torch::Tensor&)>& change) {
+    return losses(model, {.streams = {{place_, change}}}, yield).mean().item<double>();
+  };
+  const double rebuilt =
+      loss([&](const torch::Tensor& x) { return dictionary_->decode(dictionary_->encode(x)); });
+  const double ablated =
+      loss([&](const torch::Tensor& x) { return mean.to(x.device(), x.scalar_type()).expand_as(x); });
+  facts.recovered = ablated > nll ? (ablated - rebuilt) / (ablated - nll) : 0;
+  const auto [distinct, inverse, counts] = torch::_unique2(sample_.ids, true, true, true);
+  const torch::Tensor of_neurons =
+      std::get<0>(neurons.correlations(standardized(neurons.sample_.values), inverse, counts).max(1));
+  const auto [r, token] = correlations(standardized(features), inverse, counts).max(0);
+  const torch::Tensor sharper = r.gt(of_neurons.index_select(0, token)).logical_and(live);
   facts.sharper = num_live > 0 ? sharper.sum().item<double>() / static_cast<double>(num_live) : 0;
   return facts;
 }
@@ -188,15 +231,16 @@ NeuronCard NeuronSample::card(SequenceModel& model, const Tokenizer& tokenizer, 
   NeuronCard card;
   if (tokens() == 0) return card;
   const torch::Tensor values = sample_.values.select(1, neuron).contiguous();
-  card.strongest = contexts(tokenizer, values, values, num_contexts);
+  const torch::Tensor strong = strength(values);
+  card.strongest = contexts(tokenizer, values, strong, num_contexts);
   // Only of the tokens on which it is active: sparse neurons are 0 almost everywhere.
-  const torch::Tensor order = values.argsort().slice(0, values.le(0).sum().item<std::int64_t>());
+  const torch::Tensor order = strong.argsort().slice(0, strong.le(0).sum().item<std::int64_t>());
   for (std::int64_t i = 0; i < num_deciles && order.size(0) > 0; ++i) {
     const std::int64_t row = (2 * i + 1) * (order.size(0) - 1) / (2 * num_deciles);
     card.deciles.push_back(context(tokenizer, values, order[row].item<std::int64_t>()));
   }
   card.least = values.min().item<float>();
-  const float largest = values.max().item<float>();
+  const float largest = strong.max().item<float>();
   card.histogram = to_values(largest > card.least ? torch::histc(values, num_bins, card.least, largest)
                                                   : torch::full({1}, static_cast<float>(tokens())));
   if (const torch::Tensor read = readout(model, place_.decoder); read.defined()) {
@@ -218,7 +262,7 @@ NeuronCard NeuronSample::card(SequenceModel& model, const Tokenizer& tokenizer, 
 NeuronPoint NeuronSample::point(int neuron, std::int64_t step) const {
   if (tokens() == 0) return {.step = step};
   const torch::Tensor values = sample_.values.select(1, neuron);
-  return {step, values.max().item<double>(), values.mean().item<double>(),
+  return {step, strength(values).max().item<double>(), values.mean().item<double>(),
           values.gt(0).to(torch::kFloat64).mean().item<double>()};
 }
 
@@ -229,7 +273,7 @@ NeuronContext NeuronSample::context(const Tokenizer& tokenizer, const torch::Ten
           static_cast<int>(row - rows.first), activations[row].item<float>()};
 }
 
-// The contexts with the highest `values`; the same tokens around the same token are shown once.
+// The contexts with the highest `values` above 0; the same tokens around the same token are shown once.
 std::vector<NeuronContext> NeuronSample::contexts(const Tokenizer& tokenizer, const torch::Tensor& activations,
                                                   const torch::Tensor& values, std::size_t most) const {
   const torch::Tensor order = values.argsort(0, true);

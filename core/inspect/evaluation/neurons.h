@@ -13,7 +13,7 @@ namespace attnscope {
 // Why a model's neurons cannot be listed; empty: they can.
 std::string neurons_problem(const ModelConfig& config, const LayerPlace& place);
 
-// The output of the layer on every token of a sample: the vectors of a dictionary.
+// The output of the layer on every token of a sample, N×D: the vectors of a dictionary.
 TokenSample layer_outputs(SequenceModel& model, const std::vector<Batch>& batches, const LayerPlace& place,
                           const YieldCallback& yield);
 
@@ -28,18 +28,23 @@ class NeuronSample {
   std::int64_t tokens() const { return sample_.tokens(); }
   std::int64_t sentences() const { return std::ssize(sample_.sentences) - 1; }
 
-  std::vector<NeuronFacts> facts(const SequenceModel& model, const Tokenizer& tokenizer) const;
+  std::vector<NeuronFacts> facts(const SequenceModel& model, const Tokenizer& tokenizer,
+                                 const YieldCallback& yield) const;
+  // `neuron` is one of those that facts() lists.
   NeuronCard card(SequenceModel& model, const Tokenizer& tokenizer, int neuron, const YieldCallback& yield) const;
   NeuronPoint point(int neuron, std::int64_t step) const;
 
-  // For a dictionary; `neurons` are those of the same layer.
-  DictionaryFacts dictionary_facts(SequenceModel& model, const NeuronSample& neurons, const YieldCallback& yield) const;
+  // For a dictionary; `neurons` are those of the same layer, and `nll` is the loss of the sample (NeuronCard::nll).
+  DictionaryFacts dictionary_facts(SequenceModel& model, const NeuronSample& neurons, double nll,
+                                   const YieldCallback& yield) const;
 
  private:
+  // What the strongest is chosen by: gated activations may be large and negative.
+  torch::Tensor strength(const torch::Tensor& activations) const;
   torch::Tensor written_rows(const SequenceModel& model) const;
   torch::Tensor losses(SequenceModel& model, const Inspection& changed, const YieldCallback& yield) const;
   Inspection held(int neuron, double activation) const;
-  torch::Tensor correlations(const torch::Tensor& distinct, const torch::Tensor& inverse,
+  torch::Tensor correlations(const torch::Tensor& standard, const torch::Tensor& inverse,
                              const torch::Tensor& counts) const;
   NeuronContext context(const Tokenizer& tokenizer, const torch::Tensor& activations, std::int64_t row) const;
   std::vector<NeuronContext> contexts(const Tokenizer& tokenizer, const torch::Tensor& activations,
@@ -47,6 +52,7 @@ class NeuronSample {
 
   LayerPlace place_;
   std::shared_ptr<const SparseDictionary> dictionary_;
+  bool has_signs_;
   TokenSample sample_;
 };
 

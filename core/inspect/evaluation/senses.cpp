@@ -200,7 +200,8 @@ std::string layer_name(std::size_t layer, const ModelConfig& model) {
   return model.is_recurrent() ? mark("top layer") : fmt::format(mark("layer {}"), layer);
 }
 
-void add_layers(const std::vector<WordReading>& readings, const ModelConfig& model, SenseResult& inspection) {
+void add_layers(const std::vector<WordReading>& readings, const ModelConfig& model, SenseResult& inspection,
+                const YieldCallback& yield) {
   std::vector<int> groups;
   for (const Occurrence& occurrence : inspection.occurrences) groups.push_back(occurrence.group);
   for (std::size_t layer = 0; layer < readings.front().vectors.size(); ++layer) {
@@ -223,6 +224,7 @@ void add_layers(const std::vector<WordReading>& readings, const ModelConfig& mod
     made.probe = static_cast<float>(score.accuracy);
     made.control = static_cast<float>(score.control);
     // Aligns each layer's axes with the previous layer's, so that sentences stay near their earlier positions.
+    if (yield) yield();
     if (layer == 0) continue;
     const Matrix& before = inspection.layers[layer - 1].points;
     made.points = product(made.points, procrustes(before, made.points));
@@ -266,7 +268,7 @@ SenseResult inspect_senses(SequenceModel& model, const Tokenizer& tokenizer, con
     inspection.grouped_by = mark("the output token that attends to it most");
     group_by_output(readings, inspection);
   }
-  add_layers(readings, model.config(), inspection);
+  add_layers(readings, model.config(), inspection, yield);
   return inspection;
 }
 

@@ -2,8 +2,15 @@
 
 #include <algorithm>
 
+#include "common/spread.h"
+
 namespace attnscope {
 namespace {
+
+// B×L, true up to and with the last true position of each row.
+torch::Tensor up_to_last(const torch::Tensor& marked) {
+  return marked.flip(1).cumsum(1).flip(1).gt(0);
+}
 
 // The tokens that pass through the stack, B×L, and whether each is none of the padding.
 struct StackTokens {
@@ -11,8 +18,8 @@ struct StackTokens {
 };
 
 StackTokens stack_tokens(const Batch& batch, bool decoder, const ModelConfig& model) {
-  if (decoder) return {batch.target_in, batch.target_out.ne(model.padding_id)};
-  return {batch.source, batch.source_padding.defined() ? batch.source_padding.logical_not()
+  if (decoder) return {batch.target_in, target_positions(batch, model)};
+  return {batch.source, batch.source_padding.defined() ? up_to_last(batch.source_padding.logical_not())
                                                        : torch::ones_like(batch.source, torch::kBool)};
 }
 
@@ -28,34 +35,39 @@ torch::Tensor features_of(SequenceModel& model, const Batch& batch, Inspection& 
   return model.decode(batch.target_in, memory, nullptr, &inspection);
 }
 
+torch::Tensor target_positions(const Batch& batch, const ModelConfig& model) {
+  const torch::Tensor targets = batch.target_out.ne(model.padding_id);
+  return model.is_masked_lm() ? targets : up_to_last(targets);
+}
+
 TokenSample::TokenSample(SequenceModel& model, const std::vector<Batch>& all, bool decoder, const Inspection& wanted,
-                         const Read& read, const YieldCallback& yield, std::int64_t most) {
+                         const Read& read, const YieldCallback& yield, std::int64_t most)
+    : sentences{0} {
   const torch::NoGradGuard no_gradients;
   model.check_standing_still();
   std::vector<torch::Tensor> value_parts, id_parts, position_parts;
-  std::int64_t count = 0;
-  for (const Batch& batch : all) {
-    if (count >= most) break;
+  for (const std::size_t i : spread_order(all.size())) {
+    if (sentences.back() >= most) break;
+    Batch batch = all[i];
+    if (model.config().is_masked_lm()) batch.source = batch.target_in;
     Inspection inspection = wanted;
     features_of(model, batch, inspection);
     const torch::Tensor vectors = read(inspection);
     if (!vectors.defined()) continue;
     const auto [tokens, kept] = stack_tokens(batch, decoder, model.config());
-    batches.push_back(batch);
+    batches.push_back(all[i]);
     value_parts.push_back(vectors.index({kept}).to(torch::kCPU, torch::kFloat32));
     id_parts.push_back(tokens.index({kept}).cpu());
     const torch::Tensor along = torch::arange(tokens.size(1), tokens.options());
     position_parts.push_back(along.expand_as(tokens).index({kept}).cpu());
-    count += id_parts.back().size(0);
+    const torch::Tensor counts = kept.sum(1).cpu();
+    for (std::int64_t row = 0; row < counts.size(0); ++row)
+      if (const auto count = counts[row].item<std::int64_t>(); count > 0) sentences.push_back(sentences.back() + count);
     if (yield) yield();
   }
   values = joined(value_parts, torch::zeros({0, 1}));
   ids = joined(id_parts, torch::zeros({0}, torch::kInt64));
   positions = joined(position_parts, torch::zeros({0}, torch::kInt64));
-  const auto* position = positions.data_ptr<std::int64_t>();
-  for (std::int64_t row = 0; row < count; ++row)
-    if (position[row] == 0) sentences.push_back(row);
-  sentences.push_back(count);
 }
 
 TokenSample::Rows TokenSample::around(std::int64_t row) const {

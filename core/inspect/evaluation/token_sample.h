@@ -15,6 +15,10 @@ namespace attnscope {
 // The features of a pass over a batch, with what `inspection` asks for.
 torch::Tensor features_of(SequenceModel& model, const Batch& batch, Inspection& inspection);
 
+// Bool B×T: the positions with a target. Checkpoints may pad with the token that ends lines, so only what follows the
+// last target of a row is padding; a masked language model has targets at its masks.
+torch::Tensor target_positions(const Batch& batch, const ModelConfig& model);
+
 struct TokenSample {
   static constexpr std::int64_t most_tokens = 4096;
   static constexpr std::int64_t neighbors = 8;  // on each side of a token that is shown
@@ -22,8 +26,8 @@ struct TokenSample {
   // B×L×W, a vector per token of the stack; undefined if the pass has none.
   using Read = std::function<torch::Tensor(const Inspection&)>;
 
-  // Takes whole batches until there are `most` tokens, without padding. `wanted`: what each pass is asked for. The
-  // model is frozen.
+  // Takes whole batches from everywhere in `all` until there are `most` tokens, without padding; a masked language
+  // model reads them unmasked. `wanted`: what each pass is asked for. The model is frozen.
   TokenSample(SequenceModel& model, const std::vector<Batch>& all, bool decoder, const Inspection& wanted,
               const Read& read, const YieldCallback& yield, std::int64_t most = most_tokens);
 
@@ -36,7 +40,7 @@ struct TokenSample {
   Rows around(std::int64_t row) const;
   std::vector<std::string> texts(const Tokenizer& tokenizer, const Rows& rows) const;
 
-  std::vector<Batch> batches;           // those taken
+  std::vector<Batch> batches;           // those taken, in order
   torch::Tensor values;                 // N×W
   torch::Tensor ids;                    // int64 N
   torch::Tensor positions;              // int64 N

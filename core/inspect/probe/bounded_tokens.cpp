@@ -39,4 +39,12 @@ std::vector<Token> source_tokens(const Tokenizer& tokenizer, std::string_view te
   return tokens;
 }
 
+std::vector<Token> prompt_tokens(const Tokenizer& tokenizer, std::string_view text, std::int64_t context,
+                                 bool& truncated) {
+  std::vector<Token> tokens =
+      bounded_tokens(tokenizer, text, Side::source, prompt_room(context), Keep::end, truncated);
+  if (tokenizer.opening() >= 0 && !truncated) tokens.insert(tokens.begin(), tokenizer.as_token(tokenizer.opening()));
+  return tokens;
+}
+
 }  // namespace attnscope

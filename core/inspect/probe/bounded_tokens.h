@@ -25,4 +25,8 @@ inline std::int64_t prompt_room(std::int64_t context) {
   return context - std::min(longest_continuation, context / 2);
 }
 
+// What a language model reads of a prompt in a context of that length; none of an empty prompt.
+std::vector<Token> prompt_tokens(const Tokenizer& tokenizer, std::string_view text, std::int64_t context,
+                                 bool& truncated);
+
 }  // namespace attnscope

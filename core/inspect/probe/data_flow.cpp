@@ -228,6 +228,7 @@ void DataFlowBuilder::add_positions() {
 void DataFlowBuilder::add_logits(bool shares) {
   const torch::Tensor features = pass_.features[0].detach();  // T×D
   const torch::Tensor logits = model_.uncapped_logits(features);  // T×V
+  const torch::Tensor capped = model_.capped(logits);
   // The tokens that can be predicted are the output matrix's rows; a classifier's labels are at the end of the
   // vocabulary.
   const std::int64_t first = config_.is_classifier() ? logits.size(1) - config_.num_classes : 0;
@@ -288,7 +289,7 @@ void DataFlowBuilder::add_logits(bool shares) {
                  .letters = at(score).letters,
                  .row_labels = rows,
                  .col_labels = columns},
-                model_.logits(features).index_select(1, best));
+                capped.index_select(1, best));
   if (!shares) return;
   const int sum = add(
       {.name = "ln Σ exp",
@@ -297,7 +298,7 @@ void DataFlowBuilder::add_logits(bool shares) {
        .op = FlowOp::log_sum,
        .row_labels = rows,
        .col_labels = {"ln Σ"}},
-      model_.logits(features).logsumexp(1, true));
+      capped.logsumexp(1, true));
   add({.name = "p",
        .help = mark("exp(logit − ln Σ exp): the probability of each token. Over the whole vocabulary they sum to 1."),
        .letters = at(score).letters,

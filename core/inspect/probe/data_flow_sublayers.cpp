@@ -156,11 +156,11 @@ std::array<int, 3> DataFlowBuilder::add_projections(const HeadFlow& flow, const 
     std::string small(letter);
     small[0] = static_cast<char>(std::tolower(small[0]));
     int made = add_linear(from, small, fmt::format("W_{}", letter), fmt::format("b_{}", letter),
-                                w.slice(0, begin, begin + flow.width),
-                                b.defined() ? b.slice(0, begin, begin + flow.width) : b, "D×d");
+                          w.slice(0, begin, begin + flow.width),
+                          b.defined() ? b.slice(0, begin, begin + flow.width) : b, "D×d");
     at(at(made).operands[1]).help = fmt::format(mark("Learned; columns {} to {} of the matrix belong to head {}."),
                                                 first, first + flow.width - 1, head + 1);
-    if (config_.query_key_norm && third != 2) {
+    if (config_.query_key_norm && config_.has_norms() && third != 2) {
       at(made).name = small + ", before its norm";
       made = add_norm(made, flow.module + (third == 0 ? "q_norm." : "k_norm."), "d");
       at(made).name = small;
@@ -231,19 +231,20 @@ int DataFlowBuilder::add_weights(const HeadFlow& flow, int q, int k) {
                 torch::tanh(scores / head.score_cap) * head.score_cap);
   const bool has_window = head.window > 0 && head.window < head.k.rows;
   const Matrix& weights = *map_at(pass_.whole, head.place);
-  return add({.name = "weights",
-              .help = has_window ? fmt::format(mark("softmax of every row; only the {} nearest keys, the query itself "
-                                                    "included, are not masked."),
-                                               head.window)
-                      : head.causal ? mark("softmax of every row; keys after the query are masked (paper §3.2.3).")
-                                  : mark("softmax of every row: positive weights that sum to 1."),
-              .letters = letters,
-              .op = has_window ? FlowOp::given : FlowOp::softmax,
-              .operands = has_window ? std::vector<int>{} : std::vector<int>{score},
-              .causal = head.causal,
-              .row_labels = flow.queries,
-              .col_labels = flow.keys},
-             torch::tensor(weights.values).view({weights.rows, weights.cols}));
+  return add(
+      {.name = "weights",
+       .help = has_window    ? fmt::format(mark("softmax of every row; keys at a distance of {} tokens and more are "
+                                                   "masked."),
+                                           head.window)
+               : head.causal ? mark("softmax of every row; keys after the query are masked (paper §3.2.3).")
+                             : mark("softmax of every row: positive weights that sum to 1."),
+       .letters = letters,
+       .op = has_window ? FlowOp::given : FlowOp::softmax,
+       .operands = has_window ? std::vector<int>{} : std::vector<int>{score},
+       .causal = head.causal,
+       .row_labels = flow.queries,
+       .col_labels = flow.keys},
+      torch::tensor(weights.values).view({weights.rows, weights.cols}));
 }
 
 void DataFlowBuilder::add_head_output(const HeadFlow& flow, int weight, int v) {
@@ -268,7 +269,8 @@ void DataFlowBuilder::add_head_output(const HeadFlow& flow, int weight, int v) {
   const torch::Tensor biases = parameter_if_any(flow.module + "out_proj.bias");
   const int out = add_linear(all, "Sublayer(x)", "W_O", "b_O", parameter(flow.module + "out_proj.weight").cpu(),
                              biases.defined() ? biases.cpu() : biases, "D×D");
-  at(out).help = mark("Output of the attention: added to x next.");
+  at(out).help = config_.output_norms ? mark("Output of the attention: normalized, then added to x.")
+                                      : mark("Output of the attention: added to x next.");
   add_output_norm(out, flow.cross ? "multihead_attn" : "self_attn");
 }
 
@@ -390,12 +392,13 @@ void DataFlowBuilder::add_feed_forward() {
                  of(hidden) * of(value));
   }
   const int out = map(hidden, "Sublayer(x)", 2, "F×D");
-  at(out).help += std::string(" ") + mark("It is added to x next.");
+  at(out).help += std::string(" ") + (config_.output_norms ? mark("It is normalized, then added to x.")
+                                                           : mark("It is added to x next."));
   add_output_norm(out, "feed_forward");
 }
 
 void DataFlowBuilder::add_output_norm(int x, const std::string& name) {
-  if (!config_.output_norms) return;
+  if (!config_.output_norms || !config_.has_norms()) return;
   begin_section(mark("The output is normalized before it is added to x"));
   add_norm(x, fmt::format("{}{}_output_norm.", layer_name(), name));
 }
@@ -427,7 +430,8 @@ int DataFlowBuilder::add_norm(int x, const std::string& parameters, const std::s
                            .op = FlowOp::learned,
                            .row_labels = rms ? Labels{"γ"} : Labels{"γ", "β"}},
                           rms ? gain.unsqueeze(0) : torch::stack({gain, shift}));
-  return add({.name = rms ? "RMSNorm(x)" : "LayerNorm(x)",
+  return add(
+      {.name = rms ? "RMSNorm(x)" : "LayerNorm(x)",
        .help = rms ? mark("x / rms · γ, with each token's own rms (1910.07467).")
                    : mark("(x − μ) / σ · γ + β, with each token's own μ and σ."),
        .letters = length() + "×" + letter,

@@ -24,35 +24,42 @@ std::shared_ptr<const std::vector<PositionTable>> position_tables(SequenceModel&
   return tables;
 }
 
-// The state of the text's last token after that layer of the stack that reads it; empty text: 0.
+// The state of the text's last token after that layer of the stack that reads it, D; a text without tokens: 0.
 torch::Tensor state_of(SequenceModel& model, const Tokenizer& tokenizer, const std::string& text, int layer) {
   const ModelConfig& config = model.config();
-  std::vector<int> ids;
-  for (const Token& token : tokenizer.encode(text)) ids.push_back(token.id);
-  if (std::cmp_greater(ids.size(), config.max_length - 2)) ids.resize(static_cast<std::size_t>(config.max_length - 2));
-  if (ids.empty()) return torch::zeros({config.d_model}, model.device());
-  if (tokenizer.opening() >= 0) ids.insert(ids.begin(), tokenizer.opening());
-  const auto last = static_cast<std::int64_t>(ids.size()) - 1;
+  bool truncated = false;
+  const bool decoder = config.is_language_model();
+  const std::vector<int> ids = ids_of(decoder ? prompt_tokens(tokenizer, text, config.max_length, truncated)
+                                              : source_tokens(tokenizer, text, config.max_length, truncated));
+  const auto is_added = [&](int id) {
+    return id == tokenizer.opening() || id == tokenizer.source_end() || id == config.special().end;
+  };
+  const auto last = std::find_if_not(ids.rbegin(), ids.rend(), is_added);
+  if (last == ids.rend()) return torch::zeros({config.d_model}, model.device());
   Inspection inspection{.states_wanted = true};
-  if (config.is_language_model()) {
-    model.decode(ids_tensor(ids, model.device()), {}, nullptr, &inspection);
+  const torch::Tensor row = ids_tensor(ids, model.device());
+  if (decoder) {
+    model.decode(row, {}, nullptr, &inspection);
   } else {
-    ids.push_back(static_cast<int>(config.special().end));
-    model.encode(ids_tensor(ids, model.device()), {}, &inspection);
+    model.encode(row, {}, &inspection);
   }
-  return inspection.states.at(static_cast<std::size_t>(layer) + 1)[0][last];
+  return inspection.states.at(static_cast<std::size_t>(layer) + 1)[0][ids.rend() - last - 1];
 }
 
 // Resolves typed tokens to ids, and texts to directions; texts that match no token have no effect.
-Interventions resolved(Interventions interventions, SequenceModel& model, const Tokenizer& tokenizer) {
-  const bool decoder = model.config().is_language_model();
-  const std::int64_t layers = decoder ? model.config().num_decoder_layers : model.config().num_encoder_layers;
+Interventions resolved(Interventions interventions, SequenceModel& model, const Tokenizer& tokenizer,
+                       const YieldCallback& yield) {
+  const ModelConfig& config = model.config();
+  const bool decoder = config.is_language_model();
+  const std::int64_t layers = decoder ? config.num_decoder_layers : config.num_encoder_layers;
   std::erase_if(interventions.steered, [&](const Steering& it) {
-    return model.config().is_recurrent() || it.place.decoder != decoder || it.place.layer < 0 || it.place.layer >= layers;
+    return config.is_recurrent() || it.place.decoder != decoder || it.place.layer < 0 || it.place.layer >= layers;
   });
-  for (Steering& steering : interventions.steered)
+  for (Steering& steering : interventions.steered) {
     steering.direction = to_values(state_of(model, tokenizer, steering.plus, steering.place.layer) -
                                    state_of(model, tokenizer, steering.minus, steering.place.layer));
+    if (yield) yield();
+  }
   for (ReplacedToken& replaced : interventions.replaced) {
     if (replaced.id >= 0) continue;
     const std::vector<Token> tokens = tokenizer.encode(replaced.text, replaced.target ? Side::target : Side::source);
@@ -65,7 +72,8 @@ Interventions resolved(Interventions interventions, SequenceModel& model, const 
 
 // The head whose tensors are requested, directly or through a box of the data flow.
 std::optional<HeadPlace> wanted_head(const Probe& probe, const ModelConfig& model) {
-  if (probe.inside && probe.inside->head >= 0 && probe.inside->head < part_size(model, probe.inside->part).heads) return probe.inside;
+  if (probe.inside && probe.inside->head >= 0 && probe.inside->head < part_size(model, probe.inside->part).heads)
+    return probe.inside;
   if (!probe.data_flow) return std::nullopt;
   const auto& [box, layer, head, token, convolution] = *probe.data_flow;
   const bool cross = box.part == FlowPart::cross_attention;
@@ -92,7 +100,7 @@ class SnapshotBuilder {
       : model_(model), tokenizer_(tokenizer), probe_(probe), yield_(yield) {
     snapshot.model = config();
     snapshot.source_text = probe.text;
-    snapshot.interventions = resolved(probe.interventions, model, tokenizer);
+    snapshot.interventions = resolved(probe.interventions, model, tokenizer, yield);
     snapshot.positions = position_tables(model);
     record_.interventions = interventions();
     record_.sublayers_wanted = probe.sublayers || probe.data_flow;
@@ -256,8 +264,9 @@ Course SnapshotBuilder::translation() {
   course.given = probe_.follow_reference ? reference() : prefix(course.limit - 1);
   if (probe_.follow_reference) course.limit = static_cast<std::int64_t>(course.given.size());
   snapshot.prefix = course.given.size();
-  if (config().first_id >= 0 && course.given.empty())
-    course.given = {token_of(static_cast<int>(config().first_id), tokenizer_, config())};
+  const int first = special().first;
+  if (first >= 0 && (course.given.empty() || course.given.front().id != first))
+    course.given.insert(course.given.begin(), token_of(first, tokenizer_, config()));
   for (const Token& token : course.given) {
     if (token.id != special().end && std::ssize(course.inputs) < course.limit) course.inputs.push_back(token);
   }
@@ -269,10 +278,7 @@ Course SnapshotBuilder::continuation() {
   const std::int64_t context = longest();
   Course course;
   course.ends = config().writing_ends();
-  course.inputs =
-      bounded_tokens(tokenizer_, probe_.text, Side::source, prompt_room(context), Keep::end, snapshot.truncated);
-  if (const int opening = tokenizer_.opening(); opening >= 0 && !snapshot.truncated)
-    course.inputs.insert(course.inputs.begin(), token_of(opening, tokenizer_, config()));
+  course.inputs = prompt_tokens(tokenizer_, probe_.text, context, snapshot.truncated);
   if (course.inputs.empty()) course.inputs.push_back(end());
   const std::size_t typed = course.inputs.size();
   snapshot.target_in = course.inputs;  // only the prompt, as reference() expects
@@ -293,9 +299,12 @@ std::vector<Token> SnapshotBuilder::reference() const {
   if (config().is_masked_lm() || (probe_.reference.empty() && !probe_.follow_reference)) return {};
   bool cut = false;
   const auto typed = static_cast<std::int64_t>(snapshot.typed().size());
-  const std::int64_t room = config().is_language_model() ? longest() - typed : longest() - 1;
+  const std::int64_t added = special().first >= 0 ? 2 : 1;
+  const std::int64_t room = config().is_language_model() ? longest() - typed : longest() - added;
   std::vector<Token> tokens = bounded_tokens(tokenizer_, probe_.reference, written_side(), room, Keep::beginning, cut);
-  if (!config().is_language_model() && special().ends_targets) tokens.push_back(end());
+  if (config().is_language_model()) return tokens;
+  if (special().first >= 0) tokens.insert(tokens.begin(), token_of(special().first, tokenizer_, config()));
+  if (special().ends_targets) tokens.push_back(end());
   return tokens;
 }
 

@@ -90,7 +90,8 @@ class CellAttention {
 
   // L×I, the layer's input.
   torch::Tensor input() const {
-    const auto& [decoder, layer, reverse] = inspection_.asked;
+    const bool decoder = inspection_.asked.decoder;
+    const int layer = inspection_.asked.layer;
     if (layer > 0) {
       std::vector<torch::Tensor> parts;
       for (int direction = 0; direction < directions(); ++direction)
@@ -111,8 +112,9 @@ class CellAttention {
   }
 
   void add_gates() {
-    const auto& [decoder, layer, reverse] = inspection_.asked;
-    const auto named = [&, layer = layer, reverse = reverse](const char* name) {
+    const int layer = inspection_.asked.layer;
+    const bool reverse = inspection_.asked.reverse;
+    const auto named = [&](const char* name) {
       return parameter(fmt::format("{}.{}_l{}{}", inspection_.asked.decoder ? "decoder" : "encoder", name, layer,
                                    reverse ? "_reverse" : ""));
     };
@@ -214,7 +216,7 @@ RecurrentStates inspect_cells(SequenceModel& model, const Tokenizer& tokenizer, 
   RecurrentStates inspection = CellAttention(model, wanted, whole).made();
   const ModelConfig& config = model.config();
   const bool all_in_last = config.has_decoder() ? config.attention == "none" : !config.pools_by_weights();
-  if (all_in_last) inspection.read_out = read_out(model, tokenizer, whole, yield);
+  if (wanted.read_out && all_in_last) inspection.read_out = read_out(model, tokenizer, whole, yield);
   return inspection;
 }
 
