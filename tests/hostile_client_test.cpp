@@ -1,10 +1,12 @@
 // Requests of any client to an engine that trains: answered, or refused with an exception.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <exception>
+#include <limits>
 #include <variant>
 
 #include "engine/torch_engine.h"
+#include "messages/overrides.h"
 #include "run_fixture.h"
 #include "session/remote/permission.h"
 #include "wire_fill.h"
@@ -61,6 +63,29 @@ TEST_F(HostileClient, AnyLookIsTakenOrRefused) {
       answered += is_answered([&] { engine.probe(probe, [](const std::shared_ptr<const Snapshot>&) {}, {}); });
   }
   EXPECT_GT(answered, 50);
+}
+
+std::string why_refused(const Command& command) {
+  const std::optional<Message> message = refusal(command, false);
+  return message ? message->text : "";
+}
+
+TEST(Permission, RefusesSteeringAndDictionariesBeyondTheirLimits) {
+  const auto steered = [](float factor, std::size_t layers = 1) {
+    Probe probe{.text = "a b"};
+    probe.interventions.steered.assign(layers, Steering{{}, "a", "b", factor});
+    return why_refused(probe);
+  };
+  EXPECT_EQ(steered(largest_steering), "");
+  EXPECT_THAT(steered(2 * largest_steering), testing::HasSubstr("a steering factor of 2000; allowed: -1000 to 1000"));
+  EXPECT_THAT(steered(std::numeric_limits<float>::quiet_NaN()), testing::HasSubstr("a steering factor of nan"));
+  EXPECT_THAT(steered(1, 33), testing::HasSubstr("33 steered layers; allowed: up to 32"));
+  const auto dictionary = [](const DictionaryOptions& options) {
+    return why_refused(StartStudy{.question = NeuronsQuestion{.dictionary = options}});
+  };
+  EXPECT_EQ(dictionary({}), "");
+  EXPECT_THAT(dictionary({.l1 = -1}), testing::HasSubstr("an L1 coefficient of -1; allowed: 0 to"));
+  EXPECT_THAT(dictionary({.width = 1 << 20}), testing::HasSubstr("a dictionary of 1048576 × d_model features"));
 }
 
 TEST_F(HostileClient, AnyStudyIsMadeOrRefused) {

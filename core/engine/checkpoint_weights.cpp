@@ -135,16 +135,16 @@ void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow>
 }
 
 torch::Tensor checkpoint_matrix(const CheckpointTensors& stored, std::span<const TensorRow> rows,
-                                const std::string& parameter, const ModelConfig& model) {
+                                const std::string& parameter, const SequenceModel& model) {
   const auto row = std::ranges::find(rows, parameter, &TensorRow::parameter);
   if (row == rows.end()) throw std::logic_error("there is no parameter named " + parameter);
-  const TensorPart& part = row->parts.front();
-  const TensorView* const found = first_stored(stored, part.names);
-  if (!found || found->shape.size() != 2)
-    throw CheckpointError(fmt::format("tensor {} is missing, or not a matrix", fmt::join(part.names, " or ")));
-  const std::int64_t width = part.times.empty() ? found->shape[1] : model.d_model;
-  const torch::Tensor matrix = torch::empty({found->shape[0] - part.skipped, width});
-  Destination(matrix, model, stored).take(*found, part);
+  const torch::Tensor matrix = torch::empty(model.named_parameters()[parameter].sizes());
+  Destination destination(matrix, model.config(), stored);
+  for (const TensorPart& part : row->parts) {
+    const TensorView* const found = first_stored(stored, part.names);
+    if (!found) throw CheckpointError(fmt::format("tensor {} is missing", fmt::join(part.names, " or ")));
+    destination.take(*found, part);
+  }
   return matrix;
 }
 

@@ -14,9 +14,9 @@ void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow>
 // The inverse: the model's parameters as the rows name them, float32.
 Safetensors checkpoint_tensors(std::span<const TensorRow> rows, const SequenceModel& model);
 
-// A matrix of the model, such as its embeddings, without the rest. Throws CheckpointError.
+// The values of one parameter of the model, such as its embeddings, without the rest. Throws as load_checkpoint.
 torch::Tensor checkpoint_matrix(const CheckpointTensors& stored, std::span<const TensorRow> rows,
-                                const std::string& parameter, const ModelConfig& model);
+                                const std::string& parameter, const SequenceModel& model);
 
 // Says that an output matrix is stored that is not used, because the configuration ties it to the embeddings, and that
 // it differs from them; empty: it does not.

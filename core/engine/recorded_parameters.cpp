@@ -60,8 +60,8 @@ void RecordedParameters::find_in(const RunFolder& folder, std::int64_t step) {
   best_ = {{}, folder.best(), {}};
 }
 
-void RecordedParameters::find_elsewhere(std::int64_t step, const std::filesystem::path& folder,
-                                        std::shared_ptr<const std::vector<TensorRow>> rows) {
+void RecordedParameters::add_checkpoint_step(std::int64_t step, const std::filesystem::path& folder,
+                                             std::shared_ptr<const std::vector<TensorRow>> rows) {
   steps_[step] = {{}, folder, std::move(rows)};
 }
 
@@ -112,11 +112,12 @@ void RecordedParameters::thin() {
 std::vector<std::int64_t> RecordedParameters::steps() const {
   std::vector<std::int64_t> all;
   for (const auto& [step, kept] : steps_) all.push_back(step);
-  if (best_step_ && best_step_ != newest_step_ && !steps_.contains(*best_step_)) all.insert(std::ranges::lower_bound(all, *best_step_), *best_step_);
+  if (best_step_ && best_step_ != newest_step_ && !steps_.contains(*best_step_))
+    all.insert(std::ranges::lower_bound(all, *best_step_), *best_step_);
   return all;
 }
 
-torch::Tensor RecordedParameters::matrix(std::int64_t step, const std::string& name, const ModelConfig& model) const {
+torch::Tensor RecordedParameters::matrix(std::int64_t step, const std::string& name, const SequenceModel& model) const {
   const Step& kept = at(step);
   if (kept.rows)
     return in_folder(kept.file, [&] {

@@ -29,10 +29,10 @@ class RecordedParameters {
   // Registers older weights in the folder, of steps up to `step`, and the best ones; they are read on demand.
   void find_in(const RunFolder& folder, std::int64_t step);
 
-  // Registers the weights of a step in another program's checkpoint, whose tensors are named by `rows`; they are read on
-  // demand.
-  void find_elsewhere(std::int64_t step, const std::filesystem::path& folder,
-                      std::shared_ptr<const std::vector<TensorRow>> rows);
+  // Registers the weights of a step in another program's checkpoint, whose tensors are named by `rows`; they are read
+  // on demand.
+  void add_checkpoint_step(std::int64_t step, const std::filesystem::path& folder,
+                           std::shared_ptr<const std::vector<TensorRow>> rows);
 
   // Above either limit, drops the step with the closest neighbors.
   void record(std::int64_t step, RecordedTensors tensors);
@@ -47,8 +47,9 @@ class RecordedParameters {
 
   std::vector<std::int64_t> steps() const;  // ascending
 
-  // For a recorded step. Throws FileError, and SafetensorsError for a file that has no such matrix.
-  torch::Tensor matrix(std::int64_t step, const std::string& name, const ModelConfig& model) const;
+  // A parameter of `model` at a recorded step. Throws FileError, and SafetensorsError or CheckpointError for a file
+  // that has no such matrix.
+  torch::Tensor matrix(std::int64_t step, const std::string& name, const SequenceModel& model) const;
 
   // Restores the model of a step at which all parameters were recorded. Throws as load_weights; the model is then
   // unchanged.

@@ -26,8 +26,8 @@ RemoteAddress remote_address(std::string_view text);
 // In the format read by remote_address.
 std::string address_text(const RemoteAddress& address);
 
-// The addresses to type elsewhere to connect: for 0.0.0.0 and ::, which mean every address of this machine, its name and
-// its addresses in the network, separated by commas; otherwise address_text.
+// The addresses to type elsewhere to connect: for 0.0.0.0 and ::, which mean every address of this machine, its name
+// and its addresses in the network, separated by commas; otherwise address_text.
 std::string reachable_text(const RemoteAddress& address);
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
-// Checks that the parts of a message fit each other. The reader checks each field separately, but the users of a message
-// rely on more: an attention map has a row per token, an index points into its list.
+// Checks that the parts of a message fit each other. The reader checks each field separately, but the users of a
+// message rely on more: an attention map has a row per token, an index points into its list.
 #pragma once
 
 #include "session/remote/packets.h"

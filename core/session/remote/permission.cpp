@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -10,6 +11,7 @@
 
 #include "common/mark.h"
 #include "common/utf8.h"
+#include "messages/overrides.h"
 
 namespace attnscope {
 namespace {
@@ -21,6 +23,8 @@ constexpr std::int64_t most_pairs_a_length = 5000;
 constexpr std::int64_t most_orders = 64;
 constexpr double largest_perplexity_asked = 1000;
 constexpr std::size_t max_edges = 100;
+constexpr std::size_t most_steered = 32;  // each takes two forward passes
+constexpr double largest_l1 = 1000;
 constexpr int most_dictionary_width = 16, most_dictionary_steps = 10'000;
 constexpr std::size_t most_text_bytes = 4096;  // SentencePiece takes quadratic time over unknown characters
 
@@ -79,11 +83,13 @@ struct OutOfRange {
   std::string operator()(const TensorsQuestion& asked) const { return (*this)(asked.text); }
   std::string operator()(const NeuronsQuestion& asked) const {
     const DictionaryOptions options = asked.dictionary.value_or(DictionaryOptions());
+    if (!(options.l1 >= 0 && options.l1 <= largest_l1))
+      return fmt::format(mark("an L1 coefficient of {:g}; allowed: 0 to {:g}"), options.l1, largest_l1);
     if (options.width > 0 && options.width <= most_dictionary_width && options.active >= 0 && options.steps >= 0 &&
         options.steps <= most_dictionary_steps)
       return {};
-    return fmt::format(mark("a dictionary of {} × d_model features in {} steps; allowed: up to {} and {}"), options.width,
-                       options.steps, most_dictionary_width, most_dictionary_steps);
+    return fmt::format(mark("a dictionary of {} × d_model features in {} steps; allowed: up to {} and {}"),
+                       options.width, options.steps, most_dictionary_width, most_dictionary_steps);
   }
   std::string operator()(const FormationStudy& asked) const {
     if (asked.circuit.edges.size() > max_edges)
@@ -93,9 +99,16 @@ struct OutOfRange {
   std::string operator()(const Probe& asked) const {  // the text is truncated before tokenization
     for (const ReplacedToken& replaced : asked.interventions.replaced)
       if (std::string why = (*this)(replaced.text); !why.empty()) return why;
-    for (const Steering& steering : asked.interventions.steered)
+    for (const Steering& steering : asked.interventions.steered) {
       for (const std::string* text : {&steering.plus, &steering.minus})
         if (std::string why = (*this)(*text); !why.empty()) return why;
+      if (!(std::abs(steering.factor) <= largest_steering))
+        return fmt::format(mark("a steering factor of {:g}; allowed: {:g} to {:g}"), steering.factor,
+                           -largest_steering, largest_steering);
+    }
+    if (asked.interventions.steered.size() > most_steered)
+      return fmt::format(mark("{} steered layers; allowed: up to {}"), asked.interventions.steered.size(),
+                         most_steered);
     return (*this)(asked.senses);
   }
   std::string operator()(const StartStudy& asked) const { return std::visit(*this, asked.question); }
