@@ -69,7 +69,8 @@ TEST_F(BroughtFiles, ActivationsThatOverflowAreNamedByEveryCommand) {
       {"tensors", [&] { tensors(with(TensorsOptions())); }},
   };
   TorchEngine window;
-  EXPECT_THAT(window.open_model(path).warnings, testing::Contains(HasSubstr("feed-forward, added” is NaN or infinite")));
+  EXPECT_THAT(window.open_model(path).warnings,
+              testing::Contains(HasSubstr("feed-forward, added” is NaN or infinite")));
   testing::internal::CaptureStdout();
   for (const auto& [name, command] : commands)
     EXPECT_THAT(command, ThrowsMessage<std::runtime_error>(
@@ -93,7 +94,8 @@ TEST_F(BroughtFiles, DamagedMetricsAreSetAsideAndNamedAndTheWeightsOpen) {
   std::ofstream(fs::path(path) / "metrics.jsonl") << metrics;
   TorchEngine engine;
   const RunOpened opened = engine.go_on_with(path, {});
-  EXPECT_THAT(opened.warnings, testing::Contains(AllOf(HasSubstr("2 lines of metrics"), HasSubstr("line 1: \"step\""))));
+  EXPECT_THAT(opened.warnings,
+              testing::Contains(AllOf(HasSubstr("2 lines of metrics"), HasSubstr("line 1: \"step\""))));
   engine.save_run(path);
   std::stringstream aside;
   aside << std::ifstream(fs::path(path) / "metrics.jsonl.broken").rdbuf();
@@ -110,9 +112,13 @@ TEST_F(BroughtFiles, FoldersOfOtherProgramsAreNamedWithWhatHelps) {
   EXPECT_THAT(complaint("lora", {{"adapter_config.json", R"({"base_model_name_or_path":"gpt2"})"},
                                  {"adapter_model.safetensors", ""}}),
               AllOf(HasSubstr("LoRA adapter"), HasSubstr("gpt2"), HasSubstr("merge_and_unload")));
-  EXPECT_THAT(complaint("gguf", {{"model-q4.gguf", "GGUF"}}), AllOf(HasSubstr("model-q4.gguf"), HasSubstr("safetensors")));
+  EXPECT_THAT(complaint("gguf", {{"model-q4.gguf", "GGUF"}}),
+              AllOf(HasSubstr("model-q4.gguf"), HasSubstr("safetensors")));
   EXPECT_THAT(complaint("pickle", {{"config.json", R"({"model_type":"gpt2"})"}, {"pytorch_model.bin", "PK\x03\x04"}}),
               AllOf(HasSubstr("pytorch_model.bin"), HasSubstr("python3 -c"), HasSubstr("save_file")));
+  EXPECT_THAT(
+      complaint("pickles", {{"config.json", R"({"model_type":"gpt2"})"}, {"pytorch_model.bin.index.json", "{}"}}),
+      AllOf(HasSubstr("pytorch_model-*.bin is a pickle"), HasSubstr("python3 -c"), HasSubstr("glob.glob")));
   EXPECT_THAT(opening_complaint(folder / "gguf" / "model-q4.gguf"), HasSubstr("GGUF"));
   const std::string unfinished = complaint("unfinished", {{"config.json", R"({"version":3})"}, {"corpus.json", "{}"}});
   EXPECT_THAT(unfinished, HasSubstr("incomplete run"));
@@ -141,6 +147,20 @@ TEST_F(BroughtFiles, AFolderOfTheCacheAndWrappedNamesOpen) {
   fs::create_directories(folder / "models--x--gpt2" / "refs");
   std::ofstream(folder / "models--x--gpt2" / "refs" / "main") << "0123";
   EXPECT_EQ(opening_complaint(folder / "models--x--gpt2"), "");
+}
+
+TEST_F(BroughtFiles, ModelsSavedWithoutTheirHeadHaveNamesWithoutTheFirstPart) {
+  const std::string body = "model.";
+  for (const char* family : {"llama", "qwen3", "gemma2", "bart"}) {
+    const CheckpointCopy copy(family);
+    Safetensors weights = copy.tensors();
+    int renamed = 0;
+    for (TensorBytes& tensor : weights.tensors)
+      if (tensor.name.starts_with(body)) tensor.name.erase(0, body.size()), ++renamed;
+    EXPECT_GT(renamed, 0) << family;
+    copy.put(weights);
+    EXPECT_EQ(opening_complaint(copy.folder), "") << family;
+  }
 }
 
 TEST_F(BroughtFiles, PathsNeedNotBeUtf8) {
@@ -211,8 +231,9 @@ TEST_F(BroughtLines, TheSamePartOfALongTextIsUsedEverywhereAndSaid) {
     const std::string path = run(config);
     const auto [printed, said] = translated(path, "a b\n" + text + "\n", true);
     const bool prompt = std::string_view(architecture) == "decoder-only";
-    EXPECT_THAT(said, HasSubstr(prompt ? "line 2: longer than the model's context of 16 tokens: only its last 8 tokens"
-                                       : "line 2: longer than the model's context of 16 tokens: only its first 15 tokens"));
+    EXPECT_THAT(said,
+                HasSubstr(prompt ? "line 2: longer than the model's context of 16 tokens: only its last 8 tokens"
+                                 : "line 2: longer than the model's context of 16 tokens: only its first 15 tokens"));
     std::istringstream lines(printed);
     std::string first, second;
     std::getline(lines, first);
@@ -226,7 +247,8 @@ TEST_F(BroughtLines, TheSamePartOfALongTextIsUsedEverywhereAndSaid) {
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     attend(options);
-    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(prompt ? "its last 8 tokens" : "its first 15 tokens"));
+    EXPECT_THAT(testing::internal::GetCapturedStderr(),
+                HasSubstr(prompt ? "its last 8 tokens" : "its first 15 tokens"));
     const nlohmann::json attended = nlohmann::json::parse(testing::internal::GetCapturedStdout());
     EXPECT_TRUE(attended["truncated"]);
     if (prompt) continue;
@@ -240,7 +262,8 @@ TEST_F(BroughtLines, UnknownTokensAreCountedAndAnotherUnicodeFormIsHintedAt) {
   config.corpus.normalize = false;
   const std::string decomposed = "cafe\xCC\x81 a\nz\n";
   const auto [raw, said] = translated(run(config), decomposed, true);
-  EXPECT_THAT(said, AllOf(HasSubstr("unknown tokens: 2, in 2 of 2 texts; the first, in text 1"), HasSubstr("corpus.normalize")));
+  EXPECT_THAT(said, AllOf(HasSubstr("unknown tokens: 2, in 2 of 2 texts; the first, in text 1"),
+                          HasSubstr("corpus.normalize")));
   EXPECT_EQ(nlohmann::json::parse(raw.substr(0, raw.find('\n')))["unknown_tokens"], 1);
   fs::remove_all(folder / "run");
   config.corpus.normalize = true;

@@ -80,15 +80,16 @@ CheckpointPlan plan_of(const CheckpointFields& fields) {
   fields.refuse("model_type", fmt::format("{}", fmt::join(names, ", ")));
 }
 
-constexpr std::string_view pickle_name = "pytorch_model.bin";
+constexpr std::string_view pickle_name = "pytorch_model.bin", pickle_index = "pytorch_model.bin.index.json";
 
-std::string pickle_help(const fs::path& folder) {
+// In one file or in several.
+std::string pickle_help(const fs::path& folder, std::string_view name) {
   return fmt::format(
       "{0}/{1} is a pickle, which can run code when it is loaded, so it is not opened. Convert it once: python3 -c "
-      "\"import "
-      "torch, safetensors.torch as s; s.save_file({{k: v.clone() for k, v in torch.load('{0}/{1}', map_location='cpu', "
-      "weights_only=True).items()}}, '{0}/{2}')\"",
-      folder.string(), pickle_name, weights_name);
+      "\"import glob, torch, safetensors.torch as s; s.save_file({{k: v.clone() for file in "
+      "glob.glob('{0}/pytorch_model*.bin') for k, v in torch.load(file, map_location='cpu', weights_only=True).items()}}, "
+      "'{0}/{2}')\"",
+      folder.string(), name == pickle_index ? "pytorch_model-*.bin" : name, weights_name);
 }
 
 // torch.nn.DataParallel and torch.compile put these before every name.
@@ -168,8 +169,9 @@ fs::path model_folder(const fs::path& path) {
     if (entry.path().extension() == ".gguf")
       throw CheckpointError(fmt::format("{} is {}", entry.path().string(), other_format("GGUF", "")));
   }
-  if (fs::exists(path / pickle_name, ignored) && !fs::exists(path / index_name, ignored))
-    throw CheckpointError(pickle_help(path));
+  for (const std::string_view name : {pickle_name, pickle_index})
+    if (fs::exists(path / name, ignored) && !fs::exists(path / index_name, ignored))
+      throw CheckpointError(pickle_help(path, name));
   return path;
 }
 
@@ -252,7 +254,10 @@ void CheckpointTensors::add_file(const fs::path& path) {
 
 const TensorView* CheckpointTensors::find(std::string_view name) const {
   const auto found = tensors_.find(name);
-  return found == tensors_.end() ? nullptr : &found->second;
+  if (found != tensors_.end()) return &found->second;
+  // A model without its head was saved: "layers.0…" for "model.layers.0…".
+  constexpr std::string_view body = "model.";
+  return name.starts_with(body) ? find(name.substr(body.size())) : nullptr;
 }
 
 // ---- helpers of the families
