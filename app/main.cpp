@@ -226,8 +226,9 @@ void add_sweep(CLI::App& app, Run& run, SweepOptions& o) {
 }
 
 void add_cache(CLI::App& app, Run& run, CacheOptions& o) {
-  CLI::App* sub = add_command(app, run, o, cache, "cache",
-                              "List or remove what is stored to start faster: large corpora, their tokens and tokenizers");
+  CLI::App* sub =
+      add_command(app, run, o, cache, "cache",
+                  "List or remove what is stored to start faster: large corpora, their tokens and tokenizers");
   CLI::Option* prune = sub->add_flag("--prune", o.prune, "Remove the files; they are made again when they are needed");
   add_option(sub, "--unused", "DAYS", o.days, "Only those that were not used for this many days")
       ->check(at_least(0))
@@ -354,9 +355,10 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
                   "Divide scores by \u221Ad_k (true) or not (false), however the model was trained");
   add_list(sub, "--replace", "source.POSITION=TEXT|target.POSITION=TEXT", o.interventions.replaced,
            "Replace the token at a position, counted from 0");
-  add_list(sub, "--steer", "LAYER:FACTOR:TEXT[:TEXT]", o.interventions.steered,
-           "Add a direction to the residual stream after a layer, from 1, of the stack that reads the text: FACTOR times "
-           "the state of the first text minus that of the second (2308.10248)");
+  add_list(
+      sub, "--steer", "LAYER:FACTOR:TEXT[:TEXT]", o.interventions.steered,
+      "Add a direction to the residual stream after a layer, from 1, of the stack that reads the text: FACTOR times "
+      "the state of the first text minus that of the second (2308.10248)");
 }
 
 // File names of interactive pages.
@@ -536,7 +538,8 @@ void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
       ->excludes(training)
       ->excludes(device)
       ->excludes(growth)
-      ->excludes(memory);
+      ->excludes(memory)
+      ->excludes(window);
 }
 
 void add_export(CLI::App& app, Run& run, ExportOptions& o) {

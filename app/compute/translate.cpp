@@ -44,7 +44,8 @@ class Writer {
     if (!prompt && line.find_first_not_of(" \t") == std::string::npos) return std::nullopt;
     Input input;
     const std::vector<Token> read =
-        bounded_tokens(engine_.tokenizer(), line, Side::source, prompt ? prompt_room(max_length()) : max_length() - (engine_.tokenizer().opening() >= 0 ? 2 : 1),
+        bounded_tokens(engine_.tokenizer(), line, Side::source,
+                       prompt ? prompt_room(max_length()) : max_length() - (engine_.tokenizer().opening() >= 0 ? 2 : 1),
                        prompt ? Keep::end : Keep::beginning, input.truncated);
     for (const Token& token : read) input.ids.push_back(token.id);
     if (!prompt) input.ids = engine_.tokenizer().source_ids(std::move(input.ids));
@@ -60,11 +61,11 @@ class Writer {
 
   struct Output {
     std::vector<Hypothesis> hypotheses;
-    SearchTree tree;  // of the beam, only for JSON; samples have none
+    SearchTree tree;  // of the beam, only with --tree; samples have none
   };
 
   // The outputs for some lines, on all threads. JSON has every digit of the probabilities, in which a line of a batch
-  // differs from the same line by itself: there, every line is searched by itself.
+  // differs from the same line alone: there, every line is searched alone.
   std::vector<Output> write(const std::vector<std::vector<int>>& sources) {
     const SearchOptions search{
         .beam = options_.beam, .length_penalty = options_.length_penalty, .limit = options_.limit};
@@ -74,9 +75,10 @@ class Writer {
     } else if (options_.json) {
       const auto write_one = [&](std::size_t i, bool) {
         std::vector<SearchTree> trees;
+        std::vector<SearchTree>* const wanted = options_.tree ? &trees : nullptr;
         outputs[i].hypotheses =
-            std::move(beam_search(engine_.model(), tensor(sources[i]), {}, search, {}, &trees).front());
-        outputs[i].tree = std::move(trees.front());
+            std::move(beam_search(engine_.model(), tensor(sources[i]), {}, search, {}, wanted).front());
+        if (wanted) outputs[i].tree = std::move(trees.front());
       };
       kernels::run_by_turns(sources.size(), !engine_.model().device().is_cpu(), write_one, [](std::size_t) {});
     } else {

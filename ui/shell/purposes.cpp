@@ -192,7 +192,7 @@ constexpr std::array rows = {
     Row{Purpose::save_page, new_file, save_page, can_save_capture, page_extension.data(), capture_name},
     Row{Purpose::save_film, new_film, order_film, can_film, "", film_name},
     Row{Purpose::save_report, new_report, order_report, can_report, "", report_name},
-    Row{Purpose::save_lesson, new_file, save_lesson, nullptr, ".lesson", lesson_name},
+    Row{Purpose::save_lesson, new_file, save_lesson, nullptr, lesson_extension.data(), lesson_name},
 };
 static_assert(rows.size() == static_cast<std::size_t>(Purpose::save_lesson) + 1);
 

@@ -182,9 +182,9 @@ struct Receiver {
   void operator()(const DirectoryListed& listing) { receive(scope.browser, listing); }
   void operator()(const FileWritten& written) { receive(scope, written); }
   void operator()(const FileRead& read) {
-    is_experiment(read)               ? receive_experiment(scope, read)
-    : is_followed_lesson(scope, read) ? receive_lesson(scope, read)
-                                      : receive(scope, read);
+    is_experiment(read)      ? receive_experiment(scope, read)
+    : is_lesson(scope, read) ? receive_lesson(scope, read)
+                             : receive(scope, read);
   }
 
   void warn(const std::vector<std::string>& warnings) {

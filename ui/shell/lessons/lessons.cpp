@@ -400,6 +400,7 @@ void begin_lesson(AppState& scope, std::size_t index) {
   lessons.open = true;
   if (lessons.lesson != index) lessons.own_run = 0;  // belongs to the previous lesson
   lessons.lesson = index;
+  if (lessons.file && lessons.file->lesson != open_lesson(scope).name) lessons.file.reset();
   lessons.expressions = expressions_of(open_lesson(scope));
   restart(scope);
   want_lessons_run(scope);

@@ -52,7 +52,8 @@ struct ReadersState {
 struct LessonFile {
   std::string path;
   double asked_at = -1e9;               // ImGui::GetTime() when it was last asked for
-  std::string bytes = {};               // as last read
+  std::string lesson = {};              // name of the lesson in it, once it is shown
+  std::optional<std::string> bytes = {};  // as last read and shown, or complained about
   std::vector<std::string> complaints;  // why it is not shown; the last valid version stays open
 };
 

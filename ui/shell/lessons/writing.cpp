@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <utility>
 
 #include "base/translation.h"
 #include "lessons/lesson_text.h"
@@ -52,9 +51,10 @@ en: Explain the result.
 source: Vaswani et al. 2017, arXiv 1706.03762
 )";
 
-// Begins the lesson again, at the part that the writer was reading.
-void show_again(AppState& scope, Lesson lesson) {
+// Begins the lesson again, at the part that the writer was reading. Returns false if no lesson can begin now.
+bool show_again(AppState& scope, Lesson lesson) {
   std::vector<Lesson>& all = scope.facts.lessons;
+  scope.lessons.file->lesson = lesson.name;
   const auto found = std::ranges::find(all, lesson.name, &Lesson::name);
   const auto index = static_cast<std::size_t>(found - all.begin());
   scope.lessons.progress[lesson.name].moments.clear();
@@ -63,6 +63,11 @@ void show_again(AppState& scope, Lesson lesson) {
   else
     *found = std::move(lesson);
   begin_lesson(scope, index);
+  return in_lesson(scope);
+}
+
+bool is_followed(const AppState& scope, const FileRead& read) {
+  return scope.lessons.file && scope.lessons.file->path == read.path;
 }
 
 }  // namespace
@@ -84,20 +89,21 @@ void follow_lesson_file(AppState& scope, double now) {
   scope.commands.emplace_back(ReadFile{file->path, most_lesson_bytes});
 }
 
-bool is_followed_lesson(const AppState& scope, const FileRead& read) {
-  return scope.lessons.file && scope.lessons.file->path == read.path;
+bool is_lesson(const AppState& scope, const FileRead& read) {
+  return is_followed(scope, read) || read.path.ends_with(lesson_extension);
 }
 
 void receive_lesson(AppState& scope, const FileRead& read) {
+  if (!is_followed(scope, read)) return;  // the preview was left
   LessonFile& file = *scope.lessons.file;
   if (!read.error.empty()) {
     file.complaints = {read.error};
     return;
   }
-  if (std::exchange(file.bytes, read.bytes) == read.bytes) return;
+  if (file.bytes == read.bytes) return;
   LessonRead found = read_lesson(read.bytes, std::filesystem::path(read.path).filename().string());
   file.complaints = std::move(found.complaints);
-  if (file.complaints.empty()) show_again(scope, std::move(found.lesson));
+  if (!file.complaints.empty() || show_again(scope, std::move(found.lesson))) file.bytes = read.bytes;
 }
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace attnscope {
 
@@ -17,7 +18,8 @@ void preview_lesson(AppState& scope, const std::string& path);
 // Asks for the file again once a second; call once per frame.
 void follow_lesson_file(AppState& scope, double now);
 
-bool is_followed_lesson(const AppState& scope, const FileRead& read);
+inline constexpr std::string_view lesson_extension = ".lesson";
+bool is_lesson(const AppState& scope, const FileRead& read);
 void receive_lesson(AppState& scope, const FileRead& read);
 
 }  // namespace attnscope
