@@ -136,10 +136,11 @@ std::string page_to_save(const AppState& scope) {
   std::size_t left_out = 0;
   sentences = thinned_for_page(std::move(sentences), left_out);
   const RunOpened& run = shown_run(scope).run;
-  const CaptureFacts facts{.labels = page_labels(run.name, run.config.model, run.num_parameters,
-                                                 fmt::format("attnscope {}, Export, Interactive page", scope.facts.version)),
-                           .losses = losses_for_page(shown_run(scope).curves[metric("loss")].points(), sentences),
-                           .circuit = circuit_to_save(scope)};
+  const CaptureFacts facts{
+      .labels = page_labels(run.name, run.config.model, run.num_parameters,
+                            fmt::format("attnscope {}, Export, Interactive page", scope.facts.version)),
+      .losses = losses_for_page(shown_run(scope).curves[metric("loss")].points(), sentences),
+      .circuit = circuit_to_save(scope)};
   return page_html(scope.facts.page, capture_bytes(sentences, facts),
                    {std::string(language_codes[static_cast<std::size_t>(language_of(scope))]),
                     [](const char* english) { return std::string(tr(english)); }});

@@ -110,7 +110,8 @@ void draw_experiments(AppState& scope, const Skin& skin) {
   ImGui::SetNextWindowPos(viewport.GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
   const float width = std::min(skin.px(940), viewport.WorkSize.x * 0.96F);
   ImGui::SetNextWindowSizeConstraints({width, 0}, {width, viewport.WorkSize.y * 0.94F});
-  if (!ImGui::BeginPopupModal(tr_label(gallery), nullptr, ImGuiWindowFlags_NoResize | ImGuiWindowFlags_AlwaysAutoResize))
+  if (!ImGui::BeginPopupModal(tr_label(gallery), nullptr,
+                              ImGuiWindowFlags_NoResize | ImGuiWindowFlags_AlwaysAutoResize))
     return;
   dim_text(tr("Known results to watch on this computer. Each starts from random weights."), skin);
   const float gap = ImGui::GetStyle().ItemSpacing.x;

@@ -77,8 +77,8 @@ void draw_pin(AppState& scope, const Skin& skin) {
 }
 
 // Draws a sentence over the last item, whose text Dear ImGui draws in the order of its characters, while it is not
-// edited: one in a script from right to left or whose letters change with their neighbors; and, on a projector, the end of one too long for its field, because the
-// distinguishing words are there.
+// edited: one in a script from right to left or whose letters change with their neighbors; and, on a projector, the end
+// of one too long for its field, because the distinguishing words are there.
 void draw_sentence_over(const std::string& sentence, const Skin& skin) {
   const ImGuiStyle& style = ImGui::GetStyle();
   const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();

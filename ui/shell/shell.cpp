@@ -1,4 +1,3 @@
-#include "messages/metrics.h"
 #include "shell/panels.h"
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
+#include "messages/metrics.h"
 #include "shell/actions.h"
 #include "shell/captures.h"
 #include "shell/dialogs/context_menu.h"

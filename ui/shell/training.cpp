@@ -200,7 +200,8 @@ std::string study_text(const StudyQuestion& question, const ModelConfig& model) 
   if (std::holds_alternative<HeadsHistoryQuestion>(question)) return tr("Ablating heads at the recorded steps");
   if (std::holds_alternative<InductionQuestion>(question)) return tr("Measuring induction heads");
   if (std::holds_alternative<NearestQuestion>(question)) return tr("Comparing contexts");
-  if (std::holds_alternative<NeuronsQuestion>(question)) return tr("Measuring neurons");
+  if (const auto* neurons = std::get_if<NeuronsQuestion>(&question))
+    return neurons->dictionary ? tr("Training the sparse autoencoder") : tr("Measuring neurons");
   if (std::holds_alternative<FourierQuestion>(question)) return tr("Transforming the embeddings");
   if (std::holds_alternative<AttributionQuestion>(question)) return tr("Decomposing the output");
   if (std::holds_alternative<GradientQuestion>(question)) return tr("Computing the gradients");

@@ -30,7 +30,8 @@ struct ThumbnailOptions {
 };
 
 // Draws only the picture, stretched to `size`, as a button. Returns true if clicked or activated from the keyboard.
-// Hover is ImGui::IsItemHovered(). If there are too many cells to resolve, the value of largest magnitude of each block is shown.
+// Hover is ImGui::IsItemHovered(). If there are too many cells to resolve, the value of largest magnitude of each block
+// is shown.
 bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
                     const ThumbnailOptions& options, TextureStore& textures, const Skin& skin);
 

@@ -61,6 +61,16 @@ bool draw_choice(const char* title, bool chosen, std::string_view help, const Sk
   return clicked;
 }
 
+bool row_button(const char* title) {
+  break_choices(title);
+  ImGui::PushStyleColor(ImGuiCol_Button, 0);
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 1);
+  const bool clicked = ImGui::SmallButton(title);
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+  return clicked;
+}
+
 void break_choices(const char* title) {
   if (ImGui::GetContentRegionAvail().x < button_width(title)) ImGui::NewLine();
 }

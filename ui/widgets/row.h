@@ -29,6 +29,9 @@ ChoiceText(Value, const char*, const char*)->ChoiceText<Value>;
 // true if clicked.
 bool draw_choice(const char* title, bool chosen, std::string_view help, const Skin& skin);
 
+// A button in a row of choices, outlined because a filled one would look chosen. Returns true when pressed.
+bool row_button(const char* title);
+
 // Starts a new line if a small button with that title does not fit in the row.
 void break_choices(const char* title);
 

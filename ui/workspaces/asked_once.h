@@ -23,11 +23,16 @@ struct AskedOnce {
   std::int64_t step = 0;
 };
 
-// Draws “Recompute” at the end of the row. Returns the result to show, or null after a note that says why there is none;
-// `offers_experiments`: with a button to the gallery, whose runs the view can show.
+struct AskedOptions {
+  bool offers_experiments = false;  // the note has a button to the gallery, whose runs the view can show
+  bool follows_training = true;     // asks again as the run trains
+};
+
+// Draws “Recompute” at the end of the row. Returns the result to show, or null after a note that says why there is
+// none.
 template <typename Question, typename Result>
 const Result* asked_result(WorkspaceContext& context, AskedOnce<Question, Result>& study, const char* working_note,
-                           bool offers_experiments = false) {
+                           const AskedOptions& options = {}) {
   const Skin& skin = context.skin;
   const bool working = context.studying || context.study.has_value();
   const std::uint64_t run = context.live ? context.live->run : 0;
@@ -35,12 +40,12 @@ const Result* asked_result(WorkspaceContext& context, AskedOnce<Question, Result
   const std::pair wanted{run, study.question};
   // While the run trains, again after every fifth of its steps, and at its end.
   const std::int64_t step = context.live ? context.live->step : 0;
-  const bool trained = study.result && (step > study.step + study.step / 5 + 20 ||
-                                        (step > study.step && step == context.config.training.steps));
+  const bool trained = options.follows_training && study.result &&
+                       (step > study.step + study.step / 5 + 20 ||
+                        (step > study.step && step == context.config.training.steps));
   bool asks = run != 0 && (trained || study.asked != wanted);
-  break_choices(tr("Recompute"));
   ImGui::BeginDisabled(working || run == 0);
-  asks |= ImGui::SmallButton(tr_label("Recompute"));
+  asks |= row_button(tr_label("Recompute"));
   ImGui::EndDisabled();
   help_tooltip(tr("Measures again with the current weights and those of every recorded step."), skin);
   if (asks && !working) {
@@ -53,7 +58,7 @@ const Result* asked_result(WorkspaceContext& context, AskedOnce<Question, Result
   }
   if (study.result && study.result->problem.empty()) return &*study.result;
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const bool offers = study.result && offers_experiments;
+  const bool offers = study.result && options.offers_experiments;
   if (offers) ImGui::SetCursorPosY(ImGui::GetCursorPosY() + room.y * 0.35F);
   draw_quiet_note(study.result ? tr_filled(study.result->problem).c_str() : working_note,
                   {room.x, offers ? skin.px(48) : room.y}, skin);

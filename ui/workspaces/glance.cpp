@@ -413,18 +413,25 @@ std::string telling(const Glance& glance, int chosen) {
   return text;
 }
 
-// Takes at least the room of `min_lines` lines: what is below must not move while the mouse does.
-void centred(const std::string& text, ImFont* font, Color32 color, const Skin& skin, int min_lines = 1) {
+float centered_line(const ImFont* font, const Skin& skin) {
+  return font_size(font) + skin.px(2);
+}
+
+float centered_height(const std::string& text, const ImFont* font, float width, const Skin& skin) {
+  return static_cast<float>(wrapped_lines(font, text, std::max(1.0F, width)).size()) * centered_line(font, skin);
+}
+
+// Takes at least the height `least`: what is below must not move while the mouse does.
+void centred(const std::string& text, ImFont* font, Color32 color, const Skin& skin, float least = 0) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float room = ImGui::GetContentRegionAvail().x;
   Painter paint(skin);
-  const float line_height = font_size(font) + skin.px(2);
   float y = at.y;
   for (const std::string_view line : wrapped_lines(font, text, std::max(1.0F, room))) {
     paint.text(font, {at.x + std::max(0.0F, std::floor((room - text_size(font, line).x) / 2)), y}, color, line);
-    y += line_height;
+    y += centered_line(font, skin);
   }
-  ImGui::Dummy({std::max(1.0F, room), std::max(y - at.y, line_height * static_cast<float>(min_lines))});
+  ImGui::Dummy({std::max(1.0F, room), std::max(y - at.y, least)});
 }
 
 void draw_heading(WorkspaceContext& context, const Glance& glance) {
@@ -459,6 +466,10 @@ void draw_heading(WorkspaceContext& context, const Glance& glance) {
   help_tooltip(tr("Next head. Key: ↓."), skin);
 }
 
+float prediction_height(const Skin& skin) {
+  return font_size(skin.fonts.ui) + skin.px(12);
+}
+
 // The most probable candidates in one line, as far as they fit, each with a bar as long as its probability.
 void draw_prediction(const std::string& caption, std::span<const Candidate> candidates, const Skin& skin) {
   struct Entry {
@@ -478,8 +489,7 @@ void draw_prediction(const std::string& caption, std::span<const Candidate> cand
   }
   Painter paint(skin);
   ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = font_size(skin.fonts.ui) + skin.px(12);
-  ImGui::Dummy({room, height});
+  ImGui::Dummy({room, prediction_height(skin)});
   at.x += std::max(0.0F, std::floor((room - width) / 2));
   paint.text(skin.fonts.ui, at, skin.theme.text_dim, shortened(skin.fonts.ui, caption, room));
   at.x += text_size(skin.fonts.ui, caption).x + gap;
@@ -515,12 +525,15 @@ bool draw_offer(const std::string& label, const Skin& skin) {
   return pressed;
 }
 
-// "Trained on 2 000 sentence pairs; it knows 310 words."
+// "This model was trained on 2 000 sentence pairs; it knows 310 words."
 std::string knowledge(const Snapshot& snapshot, const RunOpened& run) {
   if (snapshot.known_words == 0 || run.train_pairs == 0) return {};
   const char* unit = run.config.model.reads_text()      ? tr("characters of text")
                      : run.config.model.is_classifier() ? tr("labeled texts")
                                                         : tr("sentence pairs");
+  if (!run.config.model.from.empty())
+    return trf("This model was initialized from other weights. Its corpus has {} {} with {} words.",
+               grouped(run.train_pairs), unit, grouped(snapshot.known_words));
   if (snapshot.step == 0)
     return trf("This model is untrained. Its corpus has {} {} with {} words.", grouped(run.train_pairs), unit,
                grouped(snapshot.known_words));
@@ -528,34 +541,73 @@ std::string knowledge(const Snapshot& snapshot, const RunOpened& run) {
              grouped(snapshot.known_words));
 }
 
+// The texts below the explanation, and a button that replaces the sentence; each may be empty.
+struct Invitation {
+  std::string warning = {}, offer = {}, sentence = {}, hint = {}, about = {};
+};
+
 // Suggests the next step: replace a word that does not occur in the training data, or the whole sentence if no word
 // fits, or one that changes the pronoun's referent.
-void draw_invitation(WorkspaceContext& context, const Glance& glance, const std::string& sentence) {
-  const Skin& skin = context.skin;
-  const Snapshot& complete = *context.maps.complete.snapshot;
-  const auto say = [&](const std::string& text, Color32 color) { centred(text, skin.fonts.small, color, skin); };
+Invitation invitation_to(const WorkspaceContext& context, const Glance& glance, const std::string& sentence) {
+  Invitation invitation{.about = knowledge(*context.maps.complete.snapshot, context.run)};
   const std::vector<Example>& examples = context.run.examples;
   const UnseenWord* unseen = glance.unseen.empty() ? nullptr : &first_to_mend(glance.unseen);
   const std::optional<WordChange> change = glance.written.words.empty() ? std::nullopt : suggested_change(sentence);
   if (unseen) {
-    say(unseen_note(*unseen), skin.theme.warning);
+    invitation.warning = unseen_note(*unseen);
     const bool mostly = 2 * glance.unseen.size() > glance.text.words.size() - 1;
     if ((mostly || unseen->nearest.empty()) && !examples.empty()) {
-      if (draw_offer(trf("Use a sentence of the corpus: “{}”", examples.front().source), skin))
-        context.sentence_wanted = examples.front().source;
+      invitation.offer = trf("Use a sentence of the corpus: “{}”", examples.front().source);
+      invitation.sentence = examples.front().source;
     } else if (!unseen->nearest.empty()) {
-      if (draw_offer(trf("Change “{}” to “{}”", unseen->text, unseen->nearest.front()), skin))
-        context.sentence_wanted = with_word_replaced(sentence, unseen->text, unseen->nearest.front());
+      invitation.offer = trf("Change “{}” to “{}”", unseen->text, unseen->nearest.front());
+      invitation.sentence = with_word_replaced(sentence, unseen->text, unseen->nearest.front());
     }
   } else if (change) {
-    if (draw_offer(trf("Change “{}” to “{}”", change->from, change->to), skin))
-      context.sentence_wanted = change->sentence;
-    say(tr("Watch where “it” attends and how the translation changes. Or type your own sentence."),
-        skin.theme.text_dim);
+    invitation.offer = trf("Change “{}” to “{}”", change->from, change->to);
+    invitation.sentence = change->sentence;
+    invitation.hint = tr("Watch where “it” attends and how the translation changes. Or type your own sentence.");
   } else {
-    say(tr("Type any sentence, then point at its words."), skin.theme.text_dim);
+    invitation.hint = tr("Type any sentence, then point at its words.");
   }
-  say(knowledge(complete, context.run), skin.theme.text_dim);
+  return invitation;
+}
+
+// At least the height of the usual texts, so that the picture stays in its place when they change.
+float height_after_telling(const Invitation& invitation, bool predicts, float width, const Skin& skin) {
+  const float spacing = ImGui::GetStyle().ItemSpacing.y, line = font_size(skin.fonts.ui);
+  const float prediction = predicts ? prediction_height(skin) + spacing : 0;
+  float height = spacing + prediction + (invitation.offer.empty() ? 0 : ImGui::GetFrameHeightWithSpacing());
+  for (const std::string* text : {&invitation.warning, &invitation.hint, &invitation.about})
+    if (!text->empty()) height += centered_height(*text, skin.fonts.small, width, skin) + spacing;
+  const float usual = (predicts ? 2.0F : 1.0F) * line + 2 * font_size(skin.fonts.small) +
+                      ImGui::GetFrameHeightWithSpacing() + skin.px(24);
+  return std::max(usual, height);
+}
+
+void draw_invitation(WorkspaceContext& context, const Invitation& invitation) {
+  const Skin& skin = context.skin;
+  const auto say = [&](const std::string& text, Color32 color) {
+    if (!text.empty()) centred(text, skin.fonts.small, color, skin);
+  };
+  say(invitation.warning, skin.theme.warning);
+  if (!invitation.offer.empty() && draw_offer(invitation.offer, skin)) context.sentence_wanted = invitation.sentence;
+  say(invitation.hint, skin.theme.text_dim);
+  say(invitation.about, skin.theme.text_dim);
+}
+
+// The widest explanation of any word.
+std::string widest_telling(const Glance& glance, const Skin& skin) {
+  std::string widest;
+  float width = 0;
+  for (int word = 0; word < static_cast<int>(glance.text.words.size()); ++word) {
+    std::string text = telling(glance, word);
+    const float extent = text_size(skin.fonts.ui, text).x;
+    if (extent <= width) continue;
+    width = extent;
+    widest = std::move(text);
+  }
+  return widest;
 }
 
 }  // namespace
@@ -632,7 +684,7 @@ std::span<const WorkspaceKey> glance_keys() {
 }
 
 void ask_for_glance(const Views&, Probe& probe) {
-  probe.recurrent = RecurrentWanted{.layer = 63};  // the encoder's top layer
+  probe.recurrent = RecurrentWanted{.layer = 63, .read_out = false};  // the encoder's top layer
 }
 
 void draw_glance(WorkspaceContext& context) {
@@ -646,8 +698,10 @@ void draw_glance(WorkspaceContext& context) {
   if (view.part != part) select(view, {part, view.layer, 0});
   clamp_to(view, snapshot);
   if (glance.made.place != view.place() || glance.made.newest != context.maps.newest.version ||
-      glance.made.complete != context.maps.complete.version)
+      glance.made.complete != context.maps.complete.version) {
     glance.made = glance_at(context.maps, view.place());
+    glance.widest_telling = widest_telling(glance.made, skin);
+  }
   if (glance.made.text.words.empty())
     return draw_quiet_note(
         tr("This view shows what each word attends to, but the sentence has no words. Type a sentence below."), room,
@@ -658,17 +712,19 @@ void draw_glance(WorkspaceContext& context) {
   const int shown = std::min(chosen, static_cast<int>(glance.made.text.words.size()) - 1);
   const Snapshot* complete = context.maps.complete.snapshot.get();
   const bool predicts = complete && prediction_at(*complete, glance.made.text.words.front());
-  const float below = (predicts ? 4.0F : 3.0F) * font_size(skin.fonts.ui) + 2 * font_size(skin.fonts.small) +
-                      ImGui::GetFrameHeightWithSpacing() + skin.px(28);
+  const Invitation invitation = complete ? invitation_to(context, glance.made, snapshot.source_text) : Invitation();
+  const float telling_room = std::max(2 * centered_line(skin.fonts.ui, skin),
+                                      centered_height(glance.widest_telling, skin.fonts.ui, room.x, skin));
+  const float below = telling_room + height_after_telling(invitation, predicts, room.x, skin);
   const ImVec2 low = ImGui::GetCursorScreenPos();
   const ImVec2 size{room.x, std::max(skin.px(120), ImGui::GetContentRegionAvail().y - below)};
   Picture picture(glance.made, shown, low, size, skin);
   glance.pointed = picture.draw(view);
   ImGui::SetCursorScreenPos({low.x, picture.bottom()});
-  centred(telling(glance.made, shown), skin.fonts.ui, skin.theme.text, skin, 2);
+  centred(telling(glance.made, shown), skin.fonts.ui, skin.theme.text, skin, telling_room);
   if (!complete) return;
   if (predicts) draw_prediction(*complete, glance.made, shown, skin);
-  draw_invitation(context, glance.made, snapshot.source_text);
+  draw_invitation(context, invitation);
 }
 
 }  // namespace attnscope

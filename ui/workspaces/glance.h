@@ -58,6 +58,7 @@ std::optional<WordChange> suggested_change(const std::string& sentence);
 
 struct GlanceView {
   Glance made;
+  std::string widest_telling;  // the explanation that needs most room, so that pointing at another word moves nothing
   std::optional<int> pointed;  // the word under the mouse in the last frame
 };
 

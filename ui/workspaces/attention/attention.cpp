@@ -18,7 +18,8 @@ namespace {
 constexpr std::array levels = {
     WorkspaceView{"model", "Model", "All heads of all layers, for sorting and comparing.", nullptr,
                   ViewNeeds::attention},
-    WorkspaceView{"head", "Head", "One head: which token attends to which, and how much.", nullptr, ViewNeeds::attention},
+    WorkspaceView{"head", "Head", "One head: which token attends to which, and how much.", nullptr,
+                  ViewNeeds::attention},
     WorkspaceView{"inside", "Inside one head",
                   "The selected head's own numbers: q·k, ÷√d_k, mask, softmax, ×V, W_O (paper §3.2.1)."},
     WorkspaceView{"sublayers", "Sublayers", "The effect of each sublayer on every token's vector (paper §3.1, §3.3)."},

@@ -129,7 +129,8 @@ std::string bias_text(const HeadNumbers& numbers, const StageCell& cell) {
 std::string score_text(const HeadNumbers& numbers, const StageCell& cell) {
   const HeadInside& head = numbers.head();
   const std::string product = short_number(numbers.stages.products.at(cell.row, cell.col));
-  std::string text = head.scaled ? fmt::format("{} ÷ √{:g}", product, head.scale_width()) : product + tr(" (not scaled)");
+  std::string text =
+      head.scaled ? fmt::format("{} ÷ √{:g}", product, head.scale_width()) : product + tr(" (not scaled)");
   if (const PositionScheme* scheme = biased_by(head, numbers.snapshot->model))
     text += fmt::format(" + {} ({})", operand_text(head.bias.at(cell.row, cell.col)), scheme->label);
   if (head.score_cap > 0) text = fmt::format("{0:g} · tanh(({1}) ÷ {0:g})", head.score_cap, text);

@@ -370,8 +370,7 @@ void draw_interventions(const ShownMaps& maps, AttentionView& view, const Skin& 
   const Snapshot& snapshot = maps.complete.snapshot ? *maps.complete.snapshot : *maps.newest.snapshot;
   if (!maps.lacks(view.part)) clamp_to(view, *maps.of(view.part).snapshot);
   ImGui::PushID("interventions");
-  break_choices(tr("Intervene…"));
-  if (ImGui::SmallButton(tr_label("Intervene…"))) {
+  if (row_button(tr_label("Intervene…"))) {
     begin_intervention(snapshot, view);
     ImGui::OpenPopup(popup_id);
   }

@@ -62,8 +62,9 @@ constexpr std::array<PartText, 3> texts_of_values = {{
 }};
 
 // A decoder's attention without look-ahead mask, in a capture.
-constexpr PartText text_without_mask = {texts[1].name,     mark("self-attention"), mark("Every target token attends to all target tokens."),
-                                        texts[0].reads, texts[1].row_axis, texts[1].col_axis};
+constexpr PartText text_without_mask = {
+    texts[1].name,  mark("self-attention"), mark("Every target token attends to all target tokens."),
+    texts[0].reads, texts[1].row_axis,      texts[1].col_axis};
 
 struct Rewording {
   std::string_view of_weights;
@@ -71,19 +72,22 @@ struct Rewording {
 };
 
 constexpr std::array rewordings = {
-    Rewording{"One row per query, one column per key; each cell is a weight. Scroll to zoom at the cursor, drag to pan, "
-              "double-click to show everything again.",
-              mark("One row per query, one column per key; each cell is a captured value. Scroll to zoom at the cursor, "
-                   "drag to pan, double-click to show everything again.")},
-    Rewording{"Queries on the left, keys on the right. Each line is a weight: the larger it is, the thicker and more "
-              "opaque the line. Point at a token to show only its lines; click to pin them.",
-              mark("Queries on the left, keys on the right. Each line is a captured value: the larger its magnitude, "
-                   "the thicker and more opaque the line. Point at a token to show only its lines; click to pin them.")},
+    Rewording{
+        "One row per query, one column per key; each cell is a weight. Scroll to zoom at the cursor, drag to pan, "
+        "double-click to show everything again.",
+        mark("One row per query, one column per key; each cell is a captured value. Scroll to zoom at the cursor, "
+             "drag to pan, double-click to show everything again.")},
+    Rewording{
+        "Queries on the left, keys on the right. Each line is a weight: the larger it is, the thicker and more "
+        "opaque the line. Point at a token to show only its lines; click to pin them.",
+        mark("Queries on the left, keys on the right. Each line is a captured value: the larger its magnitude, "
+             "the thicker and more opaque the line. Point at a token to show only its lines; click to pin them.")},
     Rewording{"The weights of the selected head (paper §3.2.1).", mark("The captured values of the selected head.")},
     Rewording{"The largest weight of any head of this layer in each cell. Rows need not sum to 1.",
               mark("The largest value of any head of this layer in each cell.")},
-    Rewording{"The largest weight of any head of any layer of this attention type in each cell. Rows need not sum to 1.",
-              mark("The largest value of any head of any layer of this attention type in each cell.")},
+    Rewording{
+        "The largest weight of any head of any layer of this attention type in each cell. Rows need not sum to 1.",
+        mark("The largest value of any head of any layer of this attention type in each cell.")},
     Rewording{"Merges the tokens of a word: weights are summed over the tokens of the attended word and averaged over "
               "those of the attending word. Rows still sum to 1 (Clark et al. 2019, arXiv 1906.04341 §4.1).",
               mark("Merges the tokens of a word: values are summed over the tokens of the key's word and averaged over "

@@ -66,12 +66,14 @@ void draw_controls(const Tree& tree, TreeView& view, const Skin& skin) {
                   "zoom at the cursor (Shift: only along the steps, Ctrl: only across); drag to pan."),
                skin);
   ImGui::SameLine(0, skin.px(12));
+  const std::string considered = trf("{} considered", tree.size());
+  if (ImGui::GetContentRegionAvail().x < text_size(skin.fonts.small, considered).x) ImGui::NewLine();
   ImGui::AlignTextToFramePadding();
-  quiet_words(trf("{} considered", tree.size()),
-              tr("Each node adds one token to a hypothesis, in the column of its step. Beam search continues from the "
-                 "best nodes of each step. It returns the finished hypothesis with the best log-probability divided by "
-                 "a length penalty (paper §6.1; arXiv 1609.08144 §7)."),
-              skin);
+  small_text(skin.theme.text_dim, considered, skin);
+  help_tooltip(tr("Each node adds one token to a hypothesis, in the column of its step. Beam search continues from the "
+                  "best nodes of each step. It returns the finished hypothesis with the best log-probability divided by "
+                  "a length penalty (paper §6.1; arXiv 1609.08144 §7)."),
+               skin);
 }
 
 const char* state_text(const BeamNode& node) {

@@ -27,7 +27,8 @@ int draw_layer(const Snapshot& snapshot, std::size_t layer, CapturedLayersView& 
   ImGui::BeginChild(static_cast<ImGuiID>(layer + 1), size, false, ImGuiWindowFlags_NoScrollbar);
   bold_text(layer_names(layer + 1).back(), skin);
   std::vector<ImVec2> points;
-  for (int row = 0; row < hidden.points.rows; ++row) points.push_back({hidden.points.at(row, 0), hidden.points.at(row, 1)});
+  for (int row = 0; row < hidden.points.rows; ++row)
+    points.push_back({hidden.points.at(row, 0), hidden.points.at(row, 1)});
   const std::vector<Color32> colors(points.size(), faded(skin.theme.series[0], 0.85F));
   std::vector<int> important(points.size()), marked;
   std::iota(important.begin(), important.end(), 0);
@@ -85,8 +86,8 @@ void draw_captured_layers(WorkspaceContext& context, EmbeddingsView& embeddings)
   view.snapshot = shown.snapshot;
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (!shown.snapshot || !shown.snapshot->captured || shown.snapshot->captured->hidden.empty())
-    return draw_quiet_note(tr("This view shows the hidden states of a capture. Open a capture that contains them."), room,
-                           skin);
+    return draw_quiet_note(tr("This view shows the hidden states of a capture. Open a capture that contains them."),
+                           room, skin);
   const Snapshot& snapshot = *shown.snapshot;
   draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
                      tr("Left: every token's vector after each layer, projected onto the two directions of largest "

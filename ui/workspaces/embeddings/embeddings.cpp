@@ -20,9 +20,10 @@ constexpr std::array modes = {
                   "One word's vectors in many sentences, layer by layer: context separates its senses."},
     WorkspaceView{"one-hot", "One-hot vs. learned",
                   "Why embeddings are learned: one-hot vectors carry no similarity between words."},
-    WorkspaceView{"layers", "Captured layers",
-                  "The hidden states of a capture: a map of the tokens for every layer, and how similar the layers are.",
-                  "Layers", ViewNeeds::hidden},
+    WorkspaceView{
+        "layers", "Captured layers",
+        "The hidden states of a capture: a map of the tokens for every layer, and how similar the layers are.",
+        "Layers", ViewNeeds::hidden},
 };
 static_assert(modes.size() == static_cast<std::size_t>(EmbeddingsMode::captured) + 1);
 

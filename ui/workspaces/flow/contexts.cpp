@@ -56,8 +56,9 @@ std::string in_common(const NearestResult& result) {
     ++attended[found.attended];
   }
   const auto most = std::ranges::max_element(attended, {}, &std::pair<const std::string, int>::second);
-  return trf("{} of {} contexts have the same token; {} attend most to {}. Compared with {} tokens of the validation part.",
-             same, result.contexts.size(), most->second, one_line(most->first), result.tokens);
+  return trf(
+      "{} of {} contexts have the same token; {} attend most to {}. Compared with {} tokens of the validation part.",
+      same, result.contexts.size(), most->second, one_line(most->first), result.tokens);
 }
 
 void draw_found(const NearestResult& result, const Skin& skin) {
@@ -65,8 +66,8 @@ void draw_found(const NearestResult& result, const Skin& skin) {
   for (const NearestContext& found : result.contexts) {
     const float largest = *std::ranges::max_element(found.context.activations);
     draw_context(found.context, largest, fmt::format("{:.3f}", found.context.value), skin);
-    help_tooltip(trf("Cosine {:.4f}. Colored: the attention of the underlined token in this layer, most to {}.", found.context.value,
-                     one_line(found.attended)),
+    help_tooltip(trf("Cosine {:.4f}. Colored: the attention of the underlined token in this layer, most to {}.",
+                     found.context.value, one_line(found.attended)),
                  skin);
   }
 }

@@ -29,10 +29,11 @@ constexpr std::array modes = {
     WorkspaceView{"neurons", "Neurons",
                   "The hidden units of the feed-forward sublayers: what activates each, which tokens it promotes, what "
                   "is lost without it (2012.14913)."},
-    WorkspaceView{"contexts", "Nearest contexts",
-                  "The contexts of the corpus in which the model's vector is most like that of the chosen token, with its "
-                  "attention there (1910.05276).",
-                  "Contexts"},
+    WorkspaceView{
+        "contexts", "Nearest contexts",
+        "The contexts of the corpus in which the model's vector is most like that of the chosen token, with its "
+        "attention there (1910.05276).",
+        "Contexts"},
 };
 static_assert(modes.size() == static_cast<std::size_t>(FlowMode::contexts) + 1);
 
@@ -53,7 +54,7 @@ void go_to(WorkspaceContext& context) {
   if (view.mode == FlowMode::architecture) return move_box(view, snapshot->model, up, columns);
   if (view.mode == FlowMode::batch) return move_in_batch(view.batch, -up, columns);
   if (view.mode == FlowMode::contexts) return move_in_contexts(view.contexts, columns - up);
-  if (view.mode == FlowMode::neurons) return move_in_neurons(view.neurons, *snapshot, -up);
+  if (view.mode == FlowMode::neurons) return move_in_neurons(view.neurons, -up);
   if (view.mode == FlowMode::spread) return move_in_spreads(view.spread, -up, columns);
   if (columns != 0) return move_attention(view, snapshot->model, columns);
   const auto rows = static_cast<int>(view.lookup.shown.keys.size());

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <array>
@@ -42,7 +43,6 @@ float activation_at(const Matrix* live, int row, int neuron) {
   return live && neuron < live->cols && row >= 0 && row < live->rows ? live->at(row, neuron) : 0;
 }
 
-// The neurons in the order of the list.
 std::vector<int> ordered(const NeuronsView& view, const Snapshot& snapshot) {
   const std::vector<NeuronFacts>& facts = view.study.result->neurons;
   std::vector<int> order(facts.size());
@@ -71,6 +71,18 @@ std::vector<int> ordered(const NeuronsView& view, const Snapshot& snapshot) {
   };
   std::ranges::stable_sort(order, [&](int a, int b) { return view.descending ? before(b, a) : before(a, b); });
   return order;
+}
+
+// The order of the list, sorted anew only if what it depends on changed.
+const std::vector<int>& order_of(NeuronsView& view, const Snapshot& snapshot, std::uint64_t version) {
+  NeuronOrder wanted{view.sorted_by, view.descending, token_here(view, snapshot), version};
+  const NeuronOrder& made = view.order;
+  if (made.neurons.empty() || made.sorted_by != wanted.sorted_by || made.descending != wanted.descending ||
+      (wanted.sorted_by == NeuronColumn::here && (made.token != wanted.token || made.version != wanted.version))) {
+    wanted.neurons = ordered(view, snapshot);
+    view.order = std::move(wanted);
+  }
+  return view.order.neurons;
 }
 
 // ---- the list
@@ -117,13 +129,18 @@ bool has_promoted(const NeuronsView& view) {
   return !view.study.result->neurons.empty() && !view.study.result->neurons.front().promoted.empty();
 }
 
-void draw_headings(NeuronsView& view, const Skin& skin) {
+// Whether the column has anything to show, and room.
+bool is_shown(NeuronColumn column, const NeuronsView& view, float width, const Skin& skin) {
+  if (column == NeuronColumn::promotes) return has_promoted(view);
+  return column != NeuronColumn::position || width >= skin.px(340);
+}
+
+void draw_headings(NeuronsView& view, float list_width, const Skin& skin) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto column = static_cast<NeuronColumn>(i);
-    const bool unused = column == NeuronColumn::promotes && !has_promoted(view);
     ImGuiTableColumnFlags flags = ImGuiTableColumnFlags_PreferSortDescending;
     if (column == NeuronColumn::largest) flags |= ImGuiTableColumnFlags_DefaultSort;
-    if (unused) flags |= ImGuiTableColumnFlags_Disabled;
+    if (!is_shown(column, view, list_width, skin)) flags |= ImGuiTableColumnFlags_Disabled;
     const char* title = tr(columns[i].title);
     const float sort_arrow = 0.65F * font_size(skin.fonts.mono_small) + ImGui::GetStyle().FramePadding.x;
     const auto width = [&](const char* text) { return text_size(skin.fonts.mono_small, text).x; };
@@ -141,6 +158,12 @@ void draw_headings(NeuronsView& view, const Skin& skin) {
     const WithFont usual(skin.fonts.ui);
     help_tooltip(tr(columns[i].help), skin);
   }
+  if (view.shows_sorting) {
+    ImGui::TableSetColumnSortDirection(static_cast<int>(view.sorted_by),
+                                       view.descending ? ImGuiSortDirection_Descending : ImGuiSortDirection_Ascending,
+                                       false);
+    view.shows_sorting = false;
+  }
   ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
   if (!specs || !specs->SpecsDirty || specs->SpecsCount == 0) return;
   view.sorted_by = static_cast<NeuronColumn>(specs->Specs[0].ColumnIndex);
@@ -148,14 +171,20 @@ void draw_headings(NeuronsView& view, const Skin& skin) {
   specs->SpecsDirty = false;
 }
 
-void draw_list(NeuronsView& view, const Snapshot& snapshot, ImVec2 size, const Skin& skin) {
+// Scrolls the table by as little as brings the row between the headings and the bottom.
+void scroll_to_row(std::ptrdiff_t row, float height) {
+  const float top = static_cast<float>(row) * height, room = ImGui::GetWindowHeight() - height;
+  ImGui::SetScrollY(clamped(ImGui::GetScrollY(), std::max(0.0F, top + height - room), top));
+}
+
+void draw_list(NeuronsView& view, const Snapshot& snapshot, std::uint64_t version, ImVec2 size, const Skin& skin) {
   const NeuronsResult& result = *view.study.result;
   const WithFont small(skin.fonts.mono_small);
   constexpr ImGuiTableFlags flags =
       ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_Sortable | ImGuiTableFlags_NoSavedSettings;
   if (!ImGui::BeginTable("neurons", static_cast<int>(columns.size()), flags, size)) return;
-  draw_headings(view, skin);
-  const std::vector<int> order = ordered(view, snapshot);
+  draw_headings(view, size.x, skin);
+  const std::vector<int>& order = order_of(view, snapshot, version);
   const Matrix* live = live_activations(view, snapshot);
   const int token = token_here(view, snapshot);
   ImGuiListClipper clipper;
@@ -174,6 +203,9 @@ void draw_list(NeuronsView& view, const Snapshot& snapshot, ImVec2 size, const S
       draw_cells(facts, activation_at(live, token, neuron));
     }
   }
+  if (view.scrolls)
+    scroll_to_row(std::ranges::find(order, view.study.question.neuron) - order.begin(), clipper.ItemsHeight);
+  view.scrolls = false;
   ImGui::EndTable();
 }
 
@@ -219,8 +251,8 @@ std::string effects_text(const std::vector<NeuronEffect>& effects) {
 void draw_effects(const NeuronsResult& result, const Skin& skin) {
   const NeuronCard& card = result.card;
   draw_wrapped_label(skin.fonts.small, skin.theme.text,
-                     trf("Loss {:.3f} nats/token. Change with the activation at 0: {:+.4f}; at its mean: {:+.4f}.", card.nll,
-                         card.zero, card.mean),
+                     trf("Loss {:.3f} nats/token. Change with the activation at 0: {:+.4f}; at its mean: {:+.4f}.",
+                         card.nll, card.zero, card.mean),
                      skin);
   if (card.promoted.empty()) return;
   draw_wrapped_label(skin.fonts.small, skin.theme.text, trf("Promotes: {}", effects_text(card.promoted)), skin);
@@ -244,7 +276,7 @@ void draw_live(NeuronsView& view, const Snapshot& snapshot, float largest, const
   if (strip.clicked < 0) return;
   view.token = strip.clicked;
   view.sorted_by = NeuronColumn::here;
-  view.descending = true;
+  view.descending = view.shows_sorting = true;
 }
 
 void draw_plots(NeuronsView& view, const Skin& skin) {
@@ -279,12 +311,19 @@ void draw_card(NeuronsView& view, const NeuronsResult& result, const Snapshot& s
   std::string about = facts.is_dead() ? tr("dead: never active in the sample")
                                       : trf("active on {:.1f} % of {} tokens", 100 * facts.active, result.tokens);
   if (facts.duplicate >= 0) about += trf(", same as {}", facts.duplicate);
-  draw_caption(
-      (result.question.dictionary ? trf("Feature {}", neuron) : trf("Neuron {}", neuron)).c_str(), about,
-      trf("Over {} sentences of the validation part. A neuron is a hidden unit: its input weights are a column of W₁, "
-          "its output weights a row of W₂. Click a token of the sentence to list the neurons that respond to it.",
-          result.sentences),
-      skin);
+  if (result.question.dictionary)
+    draw_caption(trf("Feature {}", neuron).c_str(), about,
+                 trf("Over {} sentences of the validation part. A feature is a direction of the layer's output: the "
+                     "decoder row of the sparse autoencoder; its activation says how much of it a token contains.",
+                     result.sentences),
+                 skin);
+  else
+    draw_caption(trf("Neuron {}", neuron).c_str(), about,
+                 trf("Over {} sentences of the validation part. A neuron is a hidden unit: its input weights are a "
+                     "column of W₁, its output weights a row of W₂. Click a token of the sentence to list the neurons "
+                     "that respond to it.",
+                     result.sentences),
+                 skin);
   draw_live(view, snapshot, facts.largest, skin);
   if (result.question.neuron != neuron)
     return draw_quiet_note(tr("Measuring\u2026"), ImGui::GetContentRegionAvail(), skin);
@@ -297,7 +336,8 @@ void draw_card(NeuronsView& view, const NeuronsResult& result, const Snapshot& s
 void draw_basis(NeuronsView& view, const Skin& skin) {
   std::optional<DictionaryOptions>& dictionary = view.study.question.dictionary;
   const auto choose = [&](const char* title, bool features, const char* help) {
-    if (!draw_choice(title, dictionary.has_value() == features, help, skin)) return;
+    if (!draw_choice(title, dictionary.has_value() == features, help, skin) || dictionary.has_value() == features)
+      return;
     dictionary = features ? std::optional(DictionaryOptions()) : std::nullopt;
     view.study.question.neuron = strongest_neuron;
   };
@@ -305,7 +345,8 @@ void draw_basis(NeuronsView& view, const Skin& skin) {
   choose(
       tr_label("sparse features"), true,
       tr("Directions of the layer's output, found by a sparse autoencoder that explains every token with at most 16 of "
-         "4 × d_model directions (TopK, 2406.04093). It is trained when you choose it, in about a minute."));
+         "4 × d_model directions (TopK, 2406.04093). It is trained when you choose it, in about a minute, and again "
+         "by Recompute."));
 }
 
 void draw_dictionary(const DictionaryFacts& facts, const Skin& skin) {
@@ -327,8 +368,10 @@ void draw_layers(NeuronsView& view, const ModelConfig& model, const Skin& skin) 
   LayerPlace& place = view.study.question.place;
   const auto choices = [&](bool decoder, std::int64_t layers, const char* stack) {
     for (int layer = 0; layer < layers; ++layer) {
-      if (!draw_choice(fmt::format("{} {}##{}", stack, layer + 1, decoder).c_str(), place == LayerPlace{decoder, layer},
-                       tr("The hidden units of this layer's feed-forward sublayer."), skin))
+      const bool chosen = place == LayerPlace{decoder, layer};
+      if (!draw_choice(fmt::format("{} {}##{}", stack, layer + 1, decoder).c_str(), chosen,
+                       tr("The hidden units of this layer's feed-forward sublayer."), skin) ||
+          chosen)
         continue;
       place = {decoder, layer};
       view.study.question.neuron = strongest_neuron;
@@ -349,6 +392,11 @@ void settle(NeuronsView& view, const ModelConfig& model) {
   if (!model.has_decoder()) place.decoder = false;
   place.layer = clamped(place.layer, 0,
                         static_cast<int>(place.decoder ? model.num_decoder_layers : model.num_encoder_layers) - 1);
+}
+
+// Whether a result is of the layer and the units that are chosen now, whichever of them it has in detail.
+bool answers(const NeuronsQuestion& question, const NeuronsView& view) {
+  return question.place == view.study.question.place && question.dictionary == view.study.question.dictionary;
 }
 
 }  // namespace
@@ -395,21 +443,23 @@ void take_neurons(NeuronsView& view, NeuronsResult result, std::uint64_t run, st
     view.mean.y.push_back(point.mean);
   }
   // The one that was chosen for the view, which need not be asked for again.
-  if (view.study.question.neuron == strongest_neuron && view.study.asked) {
+  if (view.study.question.neuron == strongest_neuron && view.study.asked && answers(result.question, view)) {
     view.study.question.neuron = result.question.neuron;
     view.study.asked->second.neuron = result.question.neuron;
   }
   view.study.run = run;
   view.study.step = step;
   view.study.result = std::move(result);
+  view.order = {};
 }
 
-void move_in_neurons(NeuronsView& view, const Snapshot& snapshot, int by) {
-  if (!view.study.result || view.study.result->neurons.empty()) return;
-  const std::vector<int> order = ordered(view, snapshot);
+void move_in_neurons(NeuronsView& view, int by) {
+  const std::vector<int>& order = view.order.neurons;
+  if (order.empty()) return;
   const auto at = std::ranges::find(order, view.study.question.neuron) - order.begin();
   view.study.question.neuron =
       order[static_cast<std::size_t>(clamped<std::ptrdiff_t>(at + by, 0, std::ssize(order) - 1))];
+  view.scrolls = true;
 }
 
 void draw_neurons(WorkspaceContext& context, NeuronsView& view) {
@@ -422,18 +472,18 @@ void draw_neurons(WorkspaceContext& context, NeuronsView& view) {
   if (draw_choice(tr_label("over training"), over_training,
                   tr("Also measures the chosen neuron at every recorded step, which takes as long for each."), skin))
     over_training = !over_training;
-  const NeuronsResult* result =
-      asked_result(context, view.study, working_note(view));
+  // A new dictionary would have other features.
+  const NeuronsResult* result = asked_result(context, view.study, working_note(view),
+                                             {.follows_training = !view.study.question.dictionary});
   if (!result || result->neurons.empty()) return;
-  if (result->question.place != view.study.question.place ||
-      result->question.dictionary != view.study.question.dictionary)
+  if (!answers(result->question, view))
     return draw_quiet_note(working_note(view), ImGui::GetContentRegionAvail(), skin);
   if (view.study.question.neuron == strongest_neuron) view.study.question.neuron = result->question.neuron;
   view.study.question.neuron = clamped(view.study.question.neuron, 0, static_cast<int>(result->neurons.size()) - 1);
   if (result->question.dictionary) draw_dictionary(result->dictionary, skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float width = clamped(std::floor(room.x * 0.5F), skin.px(360), skin.px(400));
-  draw_list(view, snapshot, {width, room.y}, skin);
+  const float half = std::floor(room.x * 0.5F), width = std::min(clamped(half, skin.px(360), skin.px(400)), half);
+  draw_list(view, snapshot, context.maps.complete.version, {width, room.y}, skin);
   ImGui::SameLine(0, skin.px(12));
   ImGui::BeginChild("neuron", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
   draw_card(view, *result, snapshot, skin);

@@ -19,6 +19,15 @@ enum class NeuronColumn { number, here, largest, active, token, position, promot
 
 enum class NeuronContexts { strongest, deciles, hurt };
 
+// The neurons in the order of the list, and what that order depends on besides the result.
+struct NeuronOrder {
+  NeuronColumn sorted_by = NeuronColumn::largest;
+  bool descending = true;
+  int token = -1;
+  std::uint64_t version = 0;  // of the snapshot
+  std::vector<int> neurons = {};
+};
+
 struct NeuronsView {
   AskedOnce<NeuronsQuestion, NeuronsResult> study = {.question = {.neuron = strongest_neuron}};
   NeuronColumn sorted_by = NeuronColumn::largest;
@@ -26,7 +35,11 @@ struct NeuronsView {
   NeuronContexts contexts = NeuronContexts::strongest;
   int token = -1;  // of the sentence, whose activations are listed; −1: a pronoun, or the last
 
+  bool scrolls = false;        // to the chosen neuron, in the next frame
+  bool shows_sorting = false;  // the list's heading follows sorted_by in the next frame
+
   // ---- derived from the result
+  NeuronOrder order;
   Series histogram, largest, mean;
   double bin = 0;
   PlotAxis values_axis, steps_axis;
@@ -35,8 +48,8 @@ struct NeuronsView {
 
 void take_neurons(NeuronsView& view, NeuronsResult result, std::uint64_t run, std::int64_t step);
 
-// Moves to the next or previous neuron of the list's order.
-void move_in_neurons(NeuronsView& view, const Snapshot& snapshot, int by);
+// Moves to the next or previous neuron of the list as it was last drawn.
+void move_in_neurons(NeuronsView& view, int by);
 
 void draw_neurons(WorkspaceContext& context, NeuronsView& view);
 

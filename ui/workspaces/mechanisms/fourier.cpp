@@ -20,9 +20,10 @@ std::string summary(const FourierResult& result) {
   double share = 0;
   for (const int k : result.key) share += now.power[static_cast<std::size_t>(k) - 1];
   if (result.key.empty()) {
-    return trf("Modulo {}: no frequency of the embedding stands out. Memorized results need none; the frequencies appear "
-               "when the model generalizes.",
-               result.modulus);
+    return trf(
+        "Modulo {}: no frequency of the embedding stands out. Memorized results need none; the frequencies appear "
+        "when the model generalizes.",
+        result.modulus);
   }
   return trf("Modulo {}: {} key frequencies ({}) carry {:.0f} % of the embedding's variance over the numbers.",
              result.modulus, result.key.size(), fmt::join(result.key, ", "), 100 * share);
@@ -34,14 +35,15 @@ void draw_losses(FourierView& view, const FourierResult& result, ImVec2 size, co
   for (std::size_t i = 0; i < (result.has_losses ? names.size() : 1); ++i)
     lines.push_back({.name = names[i], .series = &view.losses[i], .color = skin.theme.series[i]});
   view.axis.log = view.plot.log = true;
-  draw_plot("losses", lines, size, view.axis, view.plot,
-            {.title = tr("Loss, nats"),
-             .help = tr("Restricted: over all pairs, from logits that keep only the key frequencies; it falls while the "
-                        "circuit forms. Excluded: over the training pairs, from logits without the key frequencies; it "
-                        "rises as memorization is given up (arXiv 2301.05217, section 5.2)."),
-             .x_label = tr("optimizer steps"),
-             .whole_x = true},
-            skin);
+  draw_plot(
+      "losses", lines, size, view.axis, view.plot,
+      {.title = tr("Loss, nats"),
+       .help = tr("Restricted: over all pairs, from logits that keep only the key frequencies; it falls while the "
+                  "circuit forms. Excluded: over the training pairs, from logits without the key frequencies; it "
+                  "rises as memorization is given up (arXiv 2301.05217, section 5.2)."),
+       .x_label = tr("optimizer steps"),
+       .whole_x = true},
+      skin);
 }
 
 void draw_spectrum(WorkspaceContext& context, FourierView& view, ImVec2 size) {
@@ -89,10 +91,11 @@ void draw_neuron(WorkspaceContext& context, FourierView& view, const FourierResu
   if (result.neuron.empty()) return draw_quiet_note(tr("This model has no feed-forward sublayer."), size, skin);
   int& neuron = view.study.question.neuron;
   ImGui::AlignTextToFramePadding();
-  quiet_words(tr("Neuron"),
-              tr("Activation of one neuron of the feed-forward sublayer at the last position, for every pair of numbers. "
-                 "Stripes and checks are periodic in both numbers."),
-              skin);
+  quiet_words(
+      tr("Neuron"),
+      tr("Activation of one neuron of the feed-forward sublayer at the last position, for every pair of numbers. "
+         "Stripes and checks are periodic in both numbers."),
+      skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(skin.px(120));
   int shown = neuron + 1;
@@ -117,7 +120,8 @@ void draw_neuron(WorkspaceContext& context, FourierView& view, const FourierResu
 void draw_fourier(WorkspaceContext& context, FourierView& view) {
   const Skin& skin = context.skin;
   const FourierResult* const result =
-      asked_result(context, view.study, tr("Transforming the embeddings of every recorded step\u2026"), true);
+      asked_result(context, view.study, tr("Transforming the embeddings of every recorded step\u2026"),
+                   {.offers_experiments = true});
   if (!result) return;
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, summary(*result), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();

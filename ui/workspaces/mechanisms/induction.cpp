@@ -20,9 +20,11 @@ const HeadInduction& best(const InductionPoint& point, double HeadInduction::*sc
 
 std::string summary(const InductionResult& result) {
   const InductionPoint& now = result.points.back();
-  const HeadInduction &induction = best(now, &HeadInduction::induction), &previous = best(now, &HeadInduction::previous);
+  const HeadInduction &induction = best(now, &HeadInduction::induction),
+                      &previous = best(now, &HeadInduction::previous);
   return trf(
-      "{:.1f} % of the repeated tokens are predicted ({} sequences of {} random tokens). In-context score {:+.2f} nats. "
+      "{:.1f} % of the repeated tokens are predicted ({} sequences of {} random tokens). In-context score {:+.2f} "
+      "nats. "
       "Highest induction score: {:.2f}, {}. Highest previous-token score: {:.2f}, {}.",
       100 * now.accuracy, result.sequences, result.length, now.in_context, induction.induction,
       layer_and_head(induction.place.layer, induction.place.head), previous.previous,
@@ -38,7 +40,8 @@ void draw_over_steps(InductionView& view, ImVec2 size, const Skin& skin) {
   };
   const std::array plots = {
       Plot{tr("Loss of the repeated tokens, nats"),
-           tr("Mean cross-entropy of the tokens that follow from an earlier occurrence, at every recorded step."), 0, 1},
+           tr("Mean cross-entropy of the tokens that follow from an earlier occurrence, at every recorded step."), 0,
+           1},
       Plot{tr("Induction score"),
            tr("Mean attention weight of a repeated token on the tokens after its earlier occurrences."), 1, heads},
       Plot{tr("Previous-token score"), tr("Mean attention weight of every token on the one before it."), 1 + heads,
@@ -84,14 +87,16 @@ void draw_scores(WorkspaceContext& context, InductionView& view, ImVec2 size) {
 }
 
 constexpr std::array map_choices = {
-    ChoiceText{InductionMap::ov, mark("OV circuit"),
-               mark("Change of every output token's logit if a token is attended to: W_E W_V W_O W_U. A bright diagonal "
-                    "copies (Elhage et al. 2021). Exact without norms and feed-forward.")},
+    ChoiceText{
+        InductionMap::ov, mark("OV circuit"),
+        mark("Change of every output token's logit if a token is attended to: W_E W_V W_O W_U. A bright diagonal "
+             "copies (Elhage et al. 2021). Exact without norms and feed-forward.")},
     ChoiceText{InductionMap::qk, mark("QK circuit"),
                mark("Score of a query token with a key token, without positions: W_E W_Q W_Kᵀ W_Eᵀ / √d_k.")},
-    ChoiceText{InductionMap::k, mark("K-composition"),
-               mark("How much of a later head's keys (row) comes from an earlier head (column): induction heads read the "
-                    "previous-token head in this way.")},
+    ChoiceText{
+        InductionMap::k, mark("K-composition"),
+        mark("How much of a later head's keys (row) comes from an earlier head (column): induction heads read the "
+             "previous-token head in this way.")},
     ChoiceText{InductionMap::q, mark("Q-composition"),
                mark("How much of a later head's queries (row) comes from an earlier head (column).")},
     ChoiceText{InductionMap::v, mark("V-composition"),
@@ -159,8 +164,8 @@ void draw_map(WorkspaceContext& context, InductionView& view, const InductionRes
 
 void draw_induction(WorkspaceContext& context, InductionView& view) {
   const Skin& skin = context.skin;
-  const InductionResult* const result =
-      asked_result(context, view.study, tr("Measuring the heads on random repeated tokens\u2026"), true);
+  const InductionResult* const result = asked_result(
+      context, view.study, tr("Measuring the heads on random repeated tokens\u2026"), {.offers_experiments = true});
   if (!result) return;
   if (!view.study.question.circuits_of)
     view.study.question.circuits_of = best(result->points.back(), &HeadInduction::induction).place;

@@ -388,6 +388,7 @@ void draw_state_attention(WorkspaceContext& context, OriginsView& origins) {
 namespace {
 
 void draw_read_out(const RecurrentStates& inspection, const Snapshot& snapshot, const Skin& skin) {
+  if (!inspection.asked.read_out) return;  // asked for by another view; this one's answer is pending
   draw_label(skin.fonts.bold, skin.theme.text, tr("Decoded from this vector"), skin);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, one_line(snapshot.source_text), skin);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, "\u2192 " + one_line(snapshot.output_text), skin);

@@ -25,7 +25,8 @@ std::vector<std::string> tokens_per_row(const PassGradients& pass) {
   return tokens;
 }
 
-// The height of the output tokens: at most two lines, which scroll, because an untrained model generates up to its limit.
+// The height of the output tokens: at most two lines, which scroll, because an untrained model generates up to its
+// limit.
 float outputs_height(const GradientsView& view, const Skin& skin) {
   float width = 0;
   if (view.inspection)

@@ -22,9 +22,11 @@ constexpr std::array modes = {
                   "RoPE", ViewNeeds::nothing},
     WorkspaceView{"wavelengths", "Wavelengths",
                   "The sinusoids, with wavelengths from 2\u03C0 to 10000\u00B72\u03C0 positions, far beyond the length "
-                  "limit (paper \u00A73.5).", nullptr, ViewNeeds::nothing},
+                  "limit (paper \u00A73.5).",
+                  nullptr, ViewNeeds::nothing},
     WorkspaceView{"locality", "Attention distance",
-                  "The mean distance from a query to what it attends to, layer by layer.", "Distance", ViewNeeds::attention},
+                  "The mean distance from a query to what it attends to, layer by layer.", "Distance",
+                  ViewNeeds::attention},
     WorkspaceView{"shuffled", "Word order",
                   "The model's output for shuffled words, with and without positional encoding (paper \u00A73.5)."},
 };
