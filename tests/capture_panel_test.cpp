@@ -115,8 +115,12 @@ TEST_F(CaptureWindow, ShowsItsSentenceInAttentionAndItsFactsInPlaceOfTheSetup) {
 
 TEST_F(CaptureWindow, ThePaletteSaysWhatIsAbsentAndWhy) {
   open_bank();
-  for (const auto& [title, where] : {std::pair{"Circuit", "View"}, {"Decoding", "View"}, {"Inside one head", "Attention"},
-                                     {"Embeddings", "View"}, {"Map", "Embeddings"}, {"Train", "Run"}}) {
+  for (const auto& [title, where] : {std::pair{"Circuit", "View"},
+                                     {"Decoding", "View"},
+                                     {"Inside one head", "Attention"},
+                                     {"Embeddings", "View"},
+                                     {"Map", "Embeddings"},
+                                     {"Train", "Run"}}) {
     EXPECT_FALSE(entry(title, where).applies) << title;
     EXPECT_THAT(entry(title, where).help, HasSubstr("eeds")) << title;
   }
@@ -186,8 +190,9 @@ TEST_F(CaptureWindow, PatchesAreDrawnOnTheImage) {
 }
 
 TEST_F(CaptureWindow, HiddenStatesAreShownByLayer) {
-  open(R"([{"text": "x", "source": ["a", "b", "c"]}])",
-       {tensor("0/0/encoder", {2, 1, 3, 3}, {1.0F / 3}), tensor("0/0/hidden", {3, 3, 4}, {1, 2, 0, 4, 5, -1, 7, 8, 3})});
+  open(
+      R"([{"text": "x", "source": ["a", "b", "c"]}])",
+      {tensor("0/0/encoder", {2, 1, 3, 3}, {1.0F / 3}), tensor("0/0/hidden", {3, 3, 4}, {1, 2, 0, 4, 5, -1, 7, 8, 3})});
   show_workspace(scope, *find_workspace("embeddings"));
   ui.frames(4, draw);
   EXPECT_EQ(scope.views.of<EmbeddingsView>().mode, EmbeddingsMode::captured);
@@ -275,7 +280,8 @@ TEST(PageFiles, HaveTheColorsAndWordsOfTheWindow) {
     }
   }
   const std::string script = read_file(fs::path(ATTNSCOPE_SOURCES) / "assets/page/page.js", 1 << 20);
-  const std::string shown = page_html("{{facts}}{{capture}}", "", {"xx", [](const char* word) { return std::string(word) + "!"; }});
+  const std::string shown =
+      page_html("{{facts}}{{capture}}", "", {"xx", [](const char* word) { return std::string(word) + "!"; }});
   const std::regex word("[^\\w.]t\\(\"([^\"]+)\"");
   int count = 0;
   for (std::sregex_iterator at(script.begin(), script.end(), word), end; at != end; ++at, ++count)

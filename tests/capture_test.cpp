@@ -197,7 +197,8 @@ TEST_F(CaptureTest, EveryMismatchNamesSentenceTensorAndBothNumbers) {
       {with_tensor(even("encoder", 1, 1, 4, 4)), {"SENTENCE/STEP/WHAT"}},
       {with_tensor(even("0/05/encoder", 1, 1, 4, 4)), {"SENTENCE/STEP/WHAT"}},
       {with_tensor(tensor("0/5/hidden", {3, 4, 8}, {1})), {"step 5 has no attention"}},
-      {with_second(Json::object(), tensor("0/5/hidden", {2, 4, 8}, {1})), {"2 layers of hidden states", "2 layers of attention need 3"}},
+      {with_second(Json::object(), tensor("0/5/hidden", {2, 4, 8}, {1})),
+       {"2 layers of hidden states", "2 layers of attention need 3"}},
       {with_second(Json::object(), tensor("0/5/hidden", {3, 5, 8}, {1})), {"5 tokens", "4 source tokens"}},
       {with_second(pair, tensor("0/5/logits", {2, 3}, {1})), {"no \"candidates\""}},
       {with_second({{"target", {"x"}}, {"candidates", {"p", "q"}}}, tensor("0/5/logits", {1, 3}, {1})),
@@ -211,7 +212,8 @@ TEST_F(CaptureTest, EveryMismatchNamesSentenceTensorAndBothNumbers) {
       {one_sentence({{"steps", {{"6", {{"source", {"a"}}}}}}}), {"\"steps\" names step \"6\""}},
       {capture_of(Json::array(), {}), {"at least one sentence"}},
       {capture_of(Json::array({Json{{"source", bank}}}), {}), {"no tensor belongs to it"}},
-      {capture_of(Json::array({Json{{"text", "nothing"}}}), {even("0/0/encoder", 1, 1, 1, 1)}), {"neither source nor target"}},
+      {capture_of(Json::array({Json{{"text", "nothing"}}}), {even("0/0/encoder", 1, 1, 1, 1)}),
+       {"neither source nor target"}},
   };
   for (const auto& [contents, parts] : cases) {
     const std::string text = refusal(contents);
@@ -298,8 +300,8 @@ TEST_F(CaptureTest, APageContainsItsCapture) {
   const PinnedSentence sentence = sentence_with_candidates();
   const std::string bytes = capture_bytes({&sentence, 1});
   const fs::path page = fs::path(file).replace_extension(".html");
-  const std::string html =
-      page_html("<p>{{facts}}</p><script id=\"capture\">{{capture}}</script>", bytes, {"fr", [](const char*) { return "<b>"; }});
+  const std::string html = page_html("<p>{{facts}}</p><script id=\"capture\">{{capture}}</script>", bytes,
+                                     {"fr", [](const char*) { return "<b>"; }});
   EXPECT_THAT(html, testing::Not(HasSubstr("<b>")));  // a word must not end the element
   write_file(page, html);
   EXPECT_EQ(capture_in_page(page), bytes);

@@ -626,7 +626,8 @@ TEST(Drawn, RepeatsHasAPeriodThatVariesAndNoWordTwiceInIt) {
     periods.insert(period);
     EXPECT_TRUE(std::all_of(first, example.determined.end(), [](bool follows) { return follows; }));
     for (std::size_t at = period; at < 63; ++at) ASSERT_EQ(example.words[at], example.words[at - period]);
-    EXPECT_EQ(std::set(example.words.begin(), example.words.begin() + static_cast<std::ptrdiff_t>(period)).size(), period);
+    EXPECT_EQ(std::set(example.words.begin(), example.words.begin() + static_cast<std::ptrdiff_t>(period)).size(),
+              period);
   }
   EXPECT_EQ(*periods.begin(), 15U);
   EXPECT_EQ(*periods.rbegin(), 31U);

@@ -578,7 +578,8 @@ TEST(SearchAll, WritesWhatEverySourceGivesByItself) {
       EXPECT_EQ(last, 1);
       ASSERT_THAT(found, testing::SizeIs(sources.size()));
       for (std::size_t i = 0; i < sources.size(); ++i) {
-        const torch::Tensor source = torch::tensor(std::vector<std::int64_t>(sources[i].begin(), sources[i].end())).unsqueeze(0);
+        const torch::Tensor source =
+            torch::tensor(std::vector<std::int64_t>(sources[i].begin(), sources[i].end())).unsqueeze(0);
         const auto alone = beam_search(*model, source, {}, options).front();
         ASSERT_EQ(found[i].size(), alone.size()) << named.name;
         EXPECT_EQ(found[i].front().ids, alone.front().ids) << named.name << ", beam " << beam << ", source " << i;

@@ -73,7 +73,8 @@ TEST_F(EngineModuleTest, IsNotNeededByCommandsThatComputeNothing) {
   EXPECT_THAT(output("--version"), HasSubstr("0 attnscope " ATTNSCOPE_VERSION));
   for (const char* command : {"--help", "presets", "fields", "corpora", "completion bash"})
     EXPECT_THAT(output(command), testing::StartsWith("0 ")) << command;
-  EXPECT_THAT(output("translate --run nowhere"), AllOf(Not(testing::StartsWith("0 ")), HasSubstr("attnscope_engine.so")));
+  EXPECT_THAT(output("translate --run nowhere"),
+              AllOf(Not(testing::StartsWith("0 ")), HasSubstr("attnscope_engine.so")));
 }
 
 TEST_F(EngineModuleTest, IsTheOnlyPartThatIsLinkedWithLibTorch) {

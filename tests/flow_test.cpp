@@ -511,7 +511,8 @@ TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
   ui.frames(3, draw);
   EXPECT_EQ(studies().size(), 1U);
   for (const char* text : {"embedding.weight", "encoder.0.linear1.weight", "10 × 10", "norm 30",
-                           "net displacement since the previous recorded step: 0.2 % per step", "Histogram at step 300", "hidden units: 0 for every token"})
+                           "net displacement since the previous recorded step: 0.2 % per step", "Histogram at step 300",
+                           "hidden units: 0 for every token"})
     EXPECT_TRUE(ui.drew(text)) << text;
 
   ui.key(Key::down, draw);

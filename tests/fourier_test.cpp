@@ -34,7 +34,8 @@ TEST(Fourier, ACosineHasOneFrequency) {
 TEST(Fourier, RandomEmbeddingsHaveNoKeyFrequency) {
   torch::manual_seed(3);
   const std::vector<double> power = fourier_power(torch::randn({59, 64}));
-  EXPECT_NEAR(std::accumulate(power.begin(), power.end(), 0.0), 1, 1e-6) << "an odd number of rows: all of the variance";
+  EXPECT_NEAR(std::accumulate(power.begin(), power.end(), 0.0), 1, 1e-6)
+      << "an odd number of rows: all of the variance";
   EXPECT_THAT(key_frequencies(power), IsEmpty());
 }
 

@@ -65,12 +65,15 @@ struct HandBuilt {
   torch::Tensor at(const std::string& name) { return model->named_parameters()[name]; }
   torch::Tensor stacked(int layer, int part) {
     const std::int64_t d = config.d_head;
-    return at("decoder.layers." + std::to_string(layer) + ".self_attn.in_proj_weight").slice(0, part * d, (part + 1) * d);
+    return at("decoder.layers." + std::to_string(layer) + ".self_attn.in_proj_weight")
+        .slice(0, part * d, (part + 1) * d);
   }
   torch::Tensor query(int layer) { return stacked(layer, 0); }
   torch::Tensor key(int layer) { return stacked(layer, 1); }
   torch::Tensor value(int layer) { return stacked(layer, 2); }
-  torch::Tensor output(int layer) { return at("decoder.layers." + std::to_string(layer) + ".self_attn.out_proj.weight"); }
+  torch::Tensor output(int layer) {
+    return at("decoder.layers." + std::to_string(layer) + ".self_attn.out_proj.weight");
+  }
   InductionPoint point() {
     InductionResult result;
     return induction_point(*model, tokenizer, 7, result, {});
@@ -176,8 +179,8 @@ TEST(Repeats, ValidationCountsOnlyTokensThatFollow) {
   ASSERT_TRUE(point[metric("validation_accuracy")]);
   EXPECT_LT(*point[metric("validation_accuracy")], 0.3);
   EXPECT_FALSE(point[metric("accuracy")]) << "what is drawn is never seen again";
-  const InductionResult result = engine.induction({.over_training = true, .circuits_of = HeadPlace{AttentionPart::decoder, 1, 1}},
-                                                  *engine.watch(), [](double) {});
+  const InductionResult result = engine.induction(
+      {.over_training = true, .circuits_of = HeadPlace{AttentionPart::decoder, 1, 1}}, *engine.watch(), [](double) {});
   EXPECT_EQ(result.points.back().step, 5);
   EXPECT_EQ(result.points.back().heads.size(), 4U);
   ASSERT_TRUE(result.circuits);

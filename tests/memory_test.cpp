@@ -52,7 +52,8 @@ bool fails(std::size_t size, std::size_t smallest) {
 }
 
 // LibTorch's and oneDNN's, which find it only if it is exported.
-extern "C" [[gnu::visibility("default")]] int posix_memalign(void** memory, std::size_t alignment, std::size_t size) noexcept {
+extern "C" [[gnu::visibility("default")]] int posix_memalign(void** memory, std::size_t alignment,
+                                                             std::size_t size) noexcept {
   if (fails(size, smallest_tensor)) return ENOMEM;
   *memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   return *memory ? 0 : ENOMEM;

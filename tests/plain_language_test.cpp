@@ -62,8 +62,8 @@ std::string complaints_about(const std::string& text, const std::string& place) 
 
 // Sentences of the built-in corpora are data.
 bool is_corpus(const std::string& path) {
-  return path.starts_with("corpus/grammar/") || path == "data/corpus/words.cpp" || path == "data/corpus/synthetic.cpp" ||
-         path == "data/corpus/verdicts.cpp";
+  return path.starts_with("corpus/grammar/") || path == "data/corpus/words.cpp" ||
+         path == "data/corpus/synthetic.cpp" || path == "data/corpus/verdicts.cpp";
 }
 
 std::string complaints_about_pages(const std::filesystem::path& folder, std::string_view extension) {

@@ -239,7 +239,8 @@ TEST_P(Pretrained, SaysWhatTheIndependentImplementationSays) {
 INSTANTIATE_TEST_SUITE_P(Families, Pretrained,
                          testing::Values("marian", "llama", "gpt2", "t5", "t5-v1_1", "smollm", "qwen2", "llama3",
                                          "bert", "roberta", "xlm-roberta", "distilbert", "albert", "electra",
-                                         "gpt_neox", "gpt_neo", "phi", "opt", "bloom", "qwen3", "llama-dynamic", "mistral", "gemma2", "gemma3", "bart", "mbart", "m2m_100", "pegasus"));
+                                         "gpt_neox", "gpt_neo", "phi", "opt", "bloom", "qwen3", "llama-dynamic",
+                                         "mistral", "gemma2", "gemma3", "bart", "mbart", "m2m_100", "pegasus"));
 
 // Those that somebody has, in addition: a folder with an expected.json each.
 std::vector<std::string> named_folders() {
@@ -299,33 +300,33 @@ TEST_F(BrokenFolder, NamesTheField) {
     Json value;
     const char* says;
   };
-  for (const Case& it :
-       std::vector<Case>{{"d_model", "wide", "\"d_model\" is \"wide\", not a whole number"},
-                         {"d_model", -16, "\"d_model\" is -16"},
-                         {"d_model", 16.5, "\"d_model\" is 16.5"},
-                         {"d_model", 100000, "model.d_model is 100000"},
-                         {"d_model", nullptr, "there is no \"d_model\""},
-                         {"encoder_attention_heads", 0, "model.num_heads is 0"},
-                         {"decoder_attention_heads", 3, "model.num_decoder_heads is 3, allowed: divisors of model.d_model"},
-                         {"encoder_layers", 0, "model.num_encoder_layers is 0"},
-                         {"decoder_ffn_dim", 25, "has shape [24, 16], the configuration asks for [25, 16]"},
-                         {"activation_function", "mish", "\"activation_function\" is \"mish\", supported: gelu_new"},
-                         {"normalize_before", true, "\"normalize_before\" is true, supported: false"},
-                         {"add_final_layer_norm", true, "\"add_final_layer_norm\" is true"},
-                         {"normalize_embedding", "no", "\"normalize_embedding\" is \"no\", not true or false"},
-                         {"share_encoder_decoder_embeddings", false, "\"share_encoder_decoder_embeddings\" is false"},
-                         {"tie_word_embeddings", false, "\"tie_word_embeddings\" is false"},
-                         {"scale_embedding", 1, "\"scale_embedding\" is 1, not true or false"},
-                         {"vocab_size", 8, "tokenizer.vocab_size is 8"},
-                         {"vocab_size", 40, "token 75 lies outside the vocabulary of 40"},
-                         {"pad_token_id", 5000, "token 5000 lies outside the vocabulary"},
-                         {"decoder_start_token_id", "<pad>", "\"decoder_start_token_id\" is \"<pad>\""},
-                         {"eos_token_id", Json::array(), "\"eos_token_id\" is []"},
-                         {"eos_token_id", 1, "the tokenizer ends a text with token 0, the model with token 1"},
-                         {"bad_words_ids", Json::array({Json::array({1, 2})}), "\"bad_words_ids\" is [[1,2]]"},
-                         {"bad_words_ids", 3, "\"bad_words_ids\" is 3"},
-                         {"max_position_embeddings", 1000000, "model.max_length is 1000000"},
-                         {"dropout", "some", "\"dropout\" is \"some\", not a number"}}) {
+  for (const Case& it : std::vector<Case>{
+           {"d_model", "wide", "\"d_model\" is \"wide\", not a whole number"},
+           {"d_model", -16, "\"d_model\" is -16"},
+           {"d_model", 16.5, "\"d_model\" is 16.5"},
+           {"d_model", 100000, "model.d_model is 100000"},
+           {"d_model", nullptr, "there is no \"d_model\""},
+           {"encoder_attention_heads", 0, "model.num_heads is 0"},
+           {"decoder_attention_heads", 3, "model.num_decoder_heads is 3, allowed: divisors of model.d_model"},
+           {"encoder_layers", 0, "model.num_encoder_layers is 0"},
+           {"decoder_ffn_dim", 25, "has shape [24, 16], the configuration asks for [25, 16]"},
+           {"activation_function", "mish", "\"activation_function\" is \"mish\", supported: gelu_new"},
+           {"normalize_before", true, "\"normalize_before\" is true, supported: false"},
+           {"add_final_layer_norm", true, "\"add_final_layer_norm\" is true"},
+           {"normalize_embedding", "no", "\"normalize_embedding\" is \"no\", not true or false"},
+           {"share_encoder_decoder_embeddings", false, "\"share_encoder_decoder_embeddings\" is false"},
+           {"tie_word_embeddings", false, "\"tie_word_embeddings\" is false"},
+           {"scale_embedding", 1, "\"scale_embedding\" is 1, not true or false"},
+           {"vocab_size", 8, "tokenizer.vocab_size is 8"},
+           {"vocab_size", 40, "token 75 lies outside the vocabulary of 40"},
+           {"pad_token_id", 5000, "token 5000 lies outside the vocabulary"},
+           {"decoder_start_token_id", "<pad>", "\"decoder_start_token_id\" is \"<pad>\""},
+           {"eos_token_id", Json::array(), "\"eos_token_id\" is []"},
+           {"eos_token_id", 1, "the tokenizer ends a text with token 0, the model with token 1"},
+           {"bad_words_ids", Json::array({Json::array({1, 2})}), "\"bad_words_ids\" is [[1,2]]"},
+           {"bad_words_ids", 3, "\"bad_words_ids\" is 3"},
+           {"max_position_embeddings", 1000000, "model.max_length is 1000000"},
+           {"dropout", "some", "\"dropout\" is \"some\", not a number"}}) {
     copy("marian");
     set(it.field, it.value);
     EXPECT_THAT(complaint(), HasSubstr(it.says)) << it.field << " " << it.value;
@@ -353,19 +354,19 @@ TEST_F(BrokenFolder, NamesTheFieldOfALlama) {
     Json value;
     const char* says;
   };
-  for (const Case& it :
-       std::vector<Case>{{"rope_scaling", {{"rope_type", "llama3"}, {"factor", 8}}, "\"rope_scaling\" is"},
-                         {"rope_scaling", {{"type", "longrope"}, {"factor", 2}}, "default, linear, dynamic, llama3, yarn"},
-                         {"rope_parameters", {{"rope_type", "yarn"}}, "\"rope_parameters\" is"},
-                         {"rope_parameters", {{"rope_theta", "far"}}, "\"rope_parameters\" is"},
-                         {"num_key_value_heads", 3, "model.num_kv_heads is 3, allowed: divisors of model.num_heads, 4"},
-                         {"hidden_act", "relu", "\"hidden_act\" is \"relu\""},
-                         {"head_dim", 7, "an even width"},
-                         {"attention_bias", true, "tensor model.layers.0.self_attn.q_proj.bias is missing"},
-                         {"hidden_size", 24, "shape"},
-                         {"intermediate_size", nullptr, "there is no \"intermediate_size\""},
-                         {"tie_word_embeddings", false, "tensor lm_head.weight is missing"},
-                         {"num_hidden_layers", 3, "tensor model.layers.2.self_attn.q_proj.weight is missing"}}) {
+  for (const Case& it : std::vector<Case>{
+           {"rope_scaling", {{"rope_type", "llama3"}, {"factor", 8}}, "\"rope_scaling\" is"},
+           {"rope_scaling", {{"type", "longrope"}, {"factor", 2}}, "default, linear, dynamic, llama3, yarn"},
+           {"rope_parameters", {{"rope_type", "yarn"}}, "\"rope_parameters\" is"},
+           {"rope_parameters", {{"rope_theta", "far"}}, "\"rope_parameters\" is"},
+           {"num_key_value_heads", 3, "model.num_kv_heads is 3, allowed: divisors of model.num_heads, 4"},
+           {"hidden_act", "relu", "\"hidden_act\" is \"relu\""},
+           {"head_dim", 7, "an even width"},
+           {"attention_bias", true, "tensor model.layers.0.self_attn.q_proj.bias is missing"},
+           {"hidden_size", 24, "shape"},
+           {"intermediate_size", nullptr, "there is no \"intermediate_size\""},
+           {"tie_word_embeddings", false, "tensor lm_head.weight is missing"},
+           {"num_hidden_layers", 3, "tensor model.layers.2.self_attn.q_proj.weight is missing"}}) {
     copy("llama");
     set(it.field, it.value);
     EXPECT_THAT(complaint(), HasSubstr(it.says)) << it.field;
@@ -374,7 +375,8 @@ TEST_F(BrokenFolder, NamesTheFieldOfALlama) {
 
 TEST_F(BrokenFolder, NamesTheTensor) {
   replace_in("model.safetensors", "model.encoder.layers.1.fc1.weight", "model.encoder.layers.1.fc9.weight");
-  EXPECT_THAT(complaint(), HasSubstr("tensor model.encoder.layers.1.fc1.weight or encoder.layers.1.fc1.weight is missing"));
+  EXPECT_THAT(complaint(),
+              HasSubstr("tensor model.encoder.layers.1.fc1.weight or encoder.layers.1.fc1.weight is missing"));
   copy("marian");
   set("encoder_ffn_dim", 16);
   set("decoder_ffn_dim", 16);

@@ -218,7 +218,8 @@ TEST_F(FilesTest, WhatCannotBeSavedIsNotLeftForTheBestStep) {
   start_with_run();
   session->post(GoToBest{});
   EXPECT_TRUE(wait_for([&] {
-    return std::ranges::any_of(all<Message>(), [](const Message& m) { return m.text.find("disk is full") != m.text.npos; });
+    return std::ranges::any_of(all<Message>(),
+                               [](const Message& m) { return m.text.find("disk is full") != m.text.npos; });
   }));
   EXPECT_EQ(script->times(fmt::format("use step {}", best_weights)), 0U);
 }

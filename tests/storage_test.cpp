@@ -424,13 +424,14 @@ TEST_F(RunOnDisk, SaysWhatItLacks) {
   const auto lacking = [&] { return message_of<RunError>([&] { check_is_run(at(".")); }); };
   EXPECT_THAT(lacking(), testing::EndsWith("does not contain a run"));
   for (const char* name : {"b", "a", "c"}) std::filesystem::create_directories(at(name));
-  for (const char* file : {"b/config.json", "b/model.safetensors", "c/config.json", "c/model.safetensors"}) put(file, "");
+  for (const char* file : {"b/config.json", "b/model.safetensors", "c/config.json", "c/model.safetensors"})
+    put(file, "");
   EXPECT_THAT(lacking(), testing::EndsWith("does not contain a run; open a folder in it, such as b"));
   // Files that a failed first save used to leave.
   put("config.json", "");
   put("tokenizer.model", "");
-  EXPECT_THAT(lacking(),
-              testing::AllOf(HasSubstr("missing: corpus.json, model.safetensors"), HasSubstr("train again into another folder")));
+  EXPECT_THAT(lacking(), testing::AllOf(HasSubstr("missing: corpus.json, model.safetensors"),
+                                        HasSubstr("train again into another folder")));
   put("corpus.json", "");
   put("model.safetensors", "");
   EXPECT_NO_THROW(check_is_run(at(".")));

@@ -501,7 +501,8 @@ class StoredCorpus : public testing::Test {
   }
   void write(const std::string& last) const {
     std::ofstream out(folder / "pairs.tsv");
-    for (int i = 0; i < 30000; ++i) out << "word" << i % 700 << " and number " << i << "\tmot" << i % 600 << " " << i << "\n";
+    for (int i = 0; i < 30000; ++i)
+      out << "word" << i % 700 << " and number " << i << "\tmot" << i % 600 << " " << i << "\n";
     out << "no tab\nword0 and number 0\tmot0 0\n" << last;
   }
   // The losses of some steps, and what was said; 7 progress reports or more if something was read or tokenized.

@@ -61,8 +61,8 @@ TEST(Wire, ValuesComeBack) {
   seen.encoder[0][0].at(1, 2) = 0.1F;
   seen.encoder[0][0].at(0, 0) = std::nanf("");
   seen.untouched = std::make_shared<Snapshot>(seen);
-  const auto back =
-      std::get<ProbeReply>(read_to_client(wire_bytes(ToClient(ProbeReply{std::make_shared<Snapshot>(seen), RunSide::b}))));
+  const auto back = std::get<ProbeReply>(
+      read_to_client(wire_bytes(ToClient(ProbeReply{std::make_shared<Snapshot>(seen), RunSide::b}))));
   ASSERT_TRUE(back.snapshot);
   EXPECT_EQ(back.side, RunSide::b);
   EXPECT_EQ(back.snapshot->request, seen.request);

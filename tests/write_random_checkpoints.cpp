@@ -9,7 +9,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::filesystem::create_directories(argv[1]);
-  for (const char* name : {"marian", "t5", "t5-v1_1", "gpt2", "llama", "smollm", "qwen2", "llama3", "bert", "roberta",
-                           "xlm-roberta", "distilbert", "albert", "electra", "gpt_neox", "gpt_neo", "phi", "opt", "bloom", "qwen3", "llama-dynamic", "mistral", "gemma2", "gemma3", "bart", "mbart", "m2m_100", "pegasus"})
+  for (const char* name : {"marian",   "t5",      "t5-v1_1", "gpt2",        "llama",      "smollm",  "qwen2",
+                           "llama3",   "bert",    "roberta", "xlm-roberta", "distilbert", "albert",  "electra",
+                           "gpt_neox", "gpt_neo", "phi",     "opt",         "bloom",      "qwen3",   "llama-dynamic",
+                           "mistral",  "gemma2",  "gemma3",  "bart",        "mbart",      "m2m_100", "pegasus"})
     attnscope::write_random_checkpoint(name, std::filesystem::path(argv[1]) / name);
 }

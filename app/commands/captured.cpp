@@ -71,8 +71,8 @@ void print_scores(const std::vector<HeadScores>& heads) {
              "previous", "induction");
   for (const HeadScores& of : heads)
     fmt::print("{:<16} {:>9.3f} {:>9} {:>7.3f} {:>7.3f} {:>9} {:>9}\n",
-               fmt::format("{} {}", part_name(of.place.part), layer_and_head(of.place.layer, of.place.head)), of.entropy,
-               text(of.distance), of.first, of.special, text(of.previous), text(of.induction));
+               fmt::format("{} {}", part_name(of.place.part), layer_and_head(of.place.layer, of.place.head)),
+               of.entropy, text(of.distance), of.first, of.special, text(of.previous), text(of.induction));
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ std::string advice(const std::string& error) {
 const EngineModule& load_engine_module(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error)) {
-    throw std::runtime_error(
-        fmt::format("this installation can only watch other trainings (attnscope attach): it has no {}", file.string()));
+    throw std::runtime_error(fmt::format(
+        "this installation can only watch other trainings (attnscope attach): it has no {}", file.string()));
   }
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -38,8 +38,9 @@ const EngineModule& load_engine_module(const std::filesystem::path& file) {
   const EngineModule* const module = get ? get() : nullptr;
   const std::string_view version = module ? module->version : "unknown";
   if (version != ATTNSCOPE_VERSION) {
-    throw std::runtime_error(fmt::format("{} belongs to attnscope {}, but this is attnscope {}: install one version again",
-                                         file.string(), version, ATTNSCOPE_VERSION));
+    throw std::runtime_error(
+        fmt::format("{} belongs to attnscope {}, but this is attnscope {}: install one version again", file.string(),
+                    version, ATTNSCOPE_VERSION));
   }
   return *module;
 }

@@ -127,12 +127,14 @@ void print_table(const std::vector<ListedRun>& runs, const std::vector<std::stri
     rows.push_back(
         {run.name, fmt::to_string(run.steps), text(run.loss), text(run.validation), text(run.lowest_validation)});
     const auto step = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : "–"; };
-    if (measured) rows.back().insert(rows.back().end(), {text(run.accuracy), step(run.memorized), step(run.generalized)});
+    if (measured)
+      rows.back().insert(rows.back().end(), {text(run.accuracy), step(run.memorized), step(run.generalized)});
     for (const std::string_view key : keys) rows.back().push_back(value_of(run, key));
   }
   if (csv) {
     for (std::vector<std::string>& row : rows) {
-      std::ranges::transform(row, row.begin(), [](const std::string& cell) { return cell == "–" ? "" : csv_field(cell); });
+      std::ranges::transform(row, row.begin(),
+                             [](const std::string& cell) { return cell == "–" ? "" : csv_field(cell); });
       fmt::print("{}\n", fmt::join(row, ","));
     }
     return;

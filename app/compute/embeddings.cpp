@@ -181,7 +181,8 @@ Json senses(const SenseResult& inspection, bool print) {
     fmt::print("{} in {} sentences, grouped by {}{}\n", inspection.token, inspection.occurrences.size(),
                inspection.grouped_by, inspection.lowered ? "; lowercased in all of them" : "");
     for (std::size_t i = 0; i < counts.size(); ++i) fmt::print("  {:>4}  {}\n", counts[i], inspection.groups[i]);
-    fmt::print("separation (mean silhouette, −1 to 1); linear probe on held-out sentences, and with shuffled groups:\n");
+    fmt::print(
+        "separation (mean silhouette, −1 to 1); linear probe on held-out sentences, and with shuffled groups:\n");
     for (const SenseLayer& layer : inspection.layers)
       fmt::print("  {:>6.3f}  {:>5.1f} % {:>5.1f} %  {}\n", layer.separation, 100 * layer.probe, 100 * layer.control,
                  layer.name);

@@ -1,5 +1,5 @@
-// The heads command: the loss increase on the validation part when each head is ablated, and for a decoder-only model the
-// induction scores.
+// The heads command: the loss increase on the validation part when each head is ablated, and for a decoder-only model
+// the induction scores.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,8 +45,9 @@ nlohmann::ordered_json rows_json(const Matrix& matrix) {
 }
 
 void print(const InductionPoint& point, const ModelConfig& model) {
-  fmt::print("on random repeated tokens: {:.1f} % of the repeated ones predicted, {:.3f} nats; in-context score {:+.3f}\n",
-             100 * point.accuracy, point.nll, point.in_context);
+  fmt::print(
+      "on random repeated tokens: {:.1f} % of the repeated ones predicted, {:.3f} nats; in-context score {:+.3f}\n",
+      100 * point.accuracy, point.nll, point.in_context);
   for (const HeadInduction& head : point.heads)
     fmt::print("  {:<14} previous token {:.3f}   induction {:.3f}   first token {:.3f}   copying {:+.3f}\n",
                head_name(head.place, model), head.previous, head.induction, head.first, head.copying);

@@ -150,8 +150,9 @@ int neurons(const NeuronsOptions& options) {
                         : std::nullopt,
       .neuron = static_cast<int>(options.neuron),
       .over_training = options.over_training};
-  const NeuronsResult result =
-      engine.neurons(question, *engine.watch(), [&](double done) { line.show(options.dictionary ? "Training the dictionary" : "Measuring neurons", done); });
+  const NeuronsResult result = engine.neurons(question, *engine.watch(), [&](double done) {
+    line.show(options.dictionary ? "Training the dictionary" : "Measuring neurons", done);
+  });
   line.clear();
   if (!result.problem.empty()) throw std::runtime_error(result.problem);
   if (options.neuron != result.question.neuron)

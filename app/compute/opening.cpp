@@ -31,8 +31,8 @@ void check_finite(TorchEngine& engine, const std::string& path) {
 std::shared_ptr<const Snapshot> forward_pass(TorchEngine& engine, const std::string& text,
                                              std::optional<std::int64_t> step) {
   std::shared_ptr<const Snapshot> newest;
-  engine.probe({.text = text, .step = step}, [&](std::shared_ptr<const Snapshot> latest) { newest = std::move(latest); },
-               {});
+  engine.probe({.text = text, .step = step},
+               [&](std::shared_ptr<const Snapshot> latest) { newest = std::move(latest); }, {});
   return newest;
 }
 

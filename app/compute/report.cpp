@@ -115,14 +115,23 @@ void add_settings(Html& page, const Runs& runs) {
 }
 
 void add_data(Html& page, const Runs& runs) {
-  std::vector<Row> rows = {{"Step"}, {"Parameters"}, {"Vocabulary"}, {"Corpus"}, {"Corpus hash (FNV-1a)"}, {"Seed of the split"},
-                           {"Training part"}, {"Validation part"}, {"Test part"}, {"Skipped lines"}};
+  std::vector<Row> rows = {{"Step"},          {"Parameters"},           {"Vocabulary"},
+                           {"Corpus"},        {"Corpus hash (FNV-1a)"}, {"Seed of the split"},
+                           {"Training part"}, {"Validation part"},      {"Test part"},
+                           {"Skipped lines"}};
   for (const auto& run : runs) {
     const CorpusRecord record = load_corpus_record(RunFolder{run->folder}.corpus());
     const auto number = [](std::int64_t value) { return std::to_string(value); };
-    const Row column = {number(run->opened.step), number(run->opened.num_parameters), number(run->opened.vocab_size), record.name,
-                        record.hash, number(record.seed), number(record.train), number(record.validation),
-                        number(record.test), number(record.skipped)};
+    const Row column = {number(run->opened.step),
+                        number(run->opened.num_parameters),
+                        number(run->opened.vocab_size),
+                        record.name,
+                        record.hash,
+                        number(record.seed),
+                        number(record.train),
+                        number(record.validation),
+                        number(record.test),
+                        number(record.skipped)};
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(column[i]);
   }
   page.table(header_of(runs, "Run"), rows);
@@ -152,13 +161,15 @@ void add_curves(Html& page, const Runs& runs) {
       const Series& points = curves[i][key].points();
       if (points.x.empty()) continue;
       svg += polyline(thinned(points, 0, last, curve_columns), last, high, fmt::format("{}{}", name, i).c_str());
-      rows.push_back({runs[i]->name, name, fmt::format("{:.4f}", points.y.back()), fmt::format("{:.0f}", points.x.back()),
-                      std::to_string(points.x.size())});
+      rows.push_back({runs[i]->name, name, fmt::format("{:.4f}", points.y.back()),
+                      fmt::format("{:.0f}", points.x.back()), std::to_string(points.x.size())});
     }
   if (rows.empty()) throw std::runtime_error("no metrics were recorded");
   page.raw(svg + "</svg></figure>\n");
-  page.element("p", fmt::format("Loss in nats per token, from 0 to {:.3f}, over {:.0f} steps. Training (thin): with label "
-                                "smoothing and dropout. Validation (thick): without.", high, last));
+  page.element("p",
+               fmt::format("Loss in nats per token, from 0 to {:.3f}, over {:.0f} steps. Training (thin): with label "
+                           "smoothing and dropout. Validation (thick): without.",
+                           high, last));
   page.table({"Run", "Loss", "Last value", "At step", "Points"}, rows);
 }
 
@@ -174,7 +185,8 @@ Row evaluation_row(ReportRun& run, ProgressLine& line) {
           fmt::format("{:.4f}", of_pairs.nll.per_token()),
           run.opened.config.model.is_classifier()
               ? fmt::format("accuracy {:.2f} %", 100 * of_pairs.confusion.accuracy())
-              : fmt::format("BLEU {:.2f}, exact match {:.2f} %", of_pairs.bleu, 100 * static_cast<double>(of_pairs.exact) / pairs)};
+              : fmt::format("BLEU {:.2f}, exact match {:.2f} %", of_pairs.bleu,
+                            100 * static_cast<double>(of_pairs.exact) / pairs)};
 }
 
 void add_evaluation(Html& page, const Runs& runs, ProgressLine& line) {
@@ -205,20 +217,25 @@ void add_heads(Html& page, ReportRun& run, ProgressLine& line) {
   const std::vector<HeadScores> scores = head_scores(sentences);
   const auto result = answer_of<HeadsResult>(run, HeadsQuestion{}, line, "Ablating heads");
   if (!result.problem.empty()) throw std::runtime_error(result.problem);
-  const auto number = [](std::optional<double> value) { return value ? fmt::format("{:.3f}", *value) : std::string("–"); };
+  const auto number = [](std::optional<double> value) {
+    return value ? fmt::format("{:.3f}", *value) : std::string("–");
+  };
   std::vector<Row> rows;
   for (const HeadImportance& head : result.heads) {
-    Row& row = rows.emplace_back(Row{head_name(head.place, run.opened.config.model), fmt::format("{:+.4f}", head.exact)});
+    Row& row =
+        rows.emplace_back(Row{head_name(head.place, run.opened.config.model), fmt::format("{:+.4f}", head.exact)});
     const auto of = std::ranges::find(scores, head.place, &HeadScores::place);
     if (of == scores.end()) continue;
     for (const auto& value : {std::optional(of->entropy), of->distance, of->previous, std::optional(of->first),
                               std::optional(of->special), of->induction})
       row.push_back(number(value));
   }
-  page.element("p", fmt::format("{}: {:.4f} nats per token with all heads, on {} tokens of the validation part. The other "
-                                "columns are means over {} sentences of the corpus.",
-                                run.name, result.nll, result.tokens, sentences.size()));
-  page.table({"Head", "Loss without it", "Entropy", "Distance", "Previous token", "First token", "Special tokens", "Induction"},
+  page.element("p",
+               fmt::format("{}: {:.4f} nats per token with all heads, on {} tokens of the validation part. The other "
+                           "columns are means over {} sentences of the corpus.",
+                           run.name, result.nll, result.tokens, sentences.size()));
+  page.table({"Head", "Loss without it", "Entropy", "Distance", "Previous token", "First token", "Special tokens",
+              "Induction"},
              rows);
 }
 
@@ -234,12 +251,15 @@ void add_embeddings(Html& page, ReportRun& run) {
     Row near;
     for (const Neighbour& other : run.engine.embeddings({.chosen = name})->neighbours.nearest)
       if (near.size() < most_near)
-        near.push_back(fmt::format("{} {:.2f}", token_name(vocabulary.tokens[static_cast<std::size_t>(other.id)]), other.cosine));
+        near.push_back(
+            fmt::format("{} {:.2f}", token_name(vocabulary.tokens[static_cast<std::size_t>(other.id)]), other.cosine));
     rows.push_back({name, fmt::format("{}", fmt::join(near, ", "))});
   }
-  page.element("p", fmt::format("{}: {} of {} tokens × {}; statistics over {} tokens. Nearest tokens by cosine, of frequent words:",
-                                run.name, matrix_title(whole->matrix, run.opened.config.model), vocabulary.tokens.size(),
-                                whole->width, whole->map->used));
+  page.element(
+      "p",
+      fmt::format("{}: {} of {} tokens × {}; statistics over {} tokens. Nearest tokens by cosine, of frequent words:",
+                  run.name, matrix_title(whole->matrix, run.opened.config.model), vocabulary.tokens.size(),
+                  whole->width, whole->map->used));
   page.table({"Word", "Nearest tokens"}, rows);
 }
 
@@ -249,8 +269,9 @@ void add_circuit(Html& page, ReportRun& run, ProgressLine& line) {
                                                "Searching for the circuit");
   if (!result.problem.empty()) throw std::runtime_error(result.problem);
   const ContrastFacts& facts = result.facts;
-  page.element("p", fmt::format("{}: the difference between two sentences, log p({}) − log p({}), {} {}.", run.name,
-                                facts.a.text, facts.b.text, result.found.pairs, result.found.pairs == 1 ? "pair" : "pairs"));
+  page.element("p",
+               fmt::format("{}: the difference between two sentences, log p({}) − log p({}), {} {}.", run.name,
+                           facts.a.text, facts.b.text, result.found.pairs, result.found.pairs == 1 ? "pair" : "pairs"));
   std::vector<Row> rows;
   for (const ContrastRun* of : {&facts.clean, &facts.corrupted})
     rows.push_back({of->text, of->output, fmt::format("{:.3f}", of->margin)});
@@ -281,15 +302,17 @@ void add_reproduction(Html& page, const Runs& runs) {
   for (const auto& run : runs) {
     const RunFolder folder{run->folder};
     const std::string config = fmt::format("config-{}.json", run->name);
-    commands += fmt::format("attnscope train --config {} --out {} --steps {}\n", shell_quoted(config), shell_quoted(run->name + "-again"),
-                            run->opened.step);
+    commands += fmt::format("attnscope train --config {} --out {} --steps {}\n", shell_quoted(config),
+                            shell_quoted(run->name + "-again"), run->opened.step);
     for (const fs::path& file : folder.files())
       if (fs::exists(file)) rows.push_back({run->name, file.filename().string(), sha256(file)});
   }
   page.raw(fmt::format("<pre>{}</pre>\n", escaped(commands)));
-  page.element("p", fmt::format("With attnscope {} on the same processor and number of threads, the same seed gives the same "
-                                "run. Changes of settings while the run trained, and continuing it on other machines, are not "
-                                "part of these commands.", ATTNSCOPE_VERSION));
+  page.element(
+      "p", fmt::format("With attnscope {} on the same processor and number of threads, the same seed gives the same "
+                       "run. Changes of settings while the run trained, and continuing it on other machines, are not "
+                       "part of these commands.",
+                       ATTNSCOPE_VERSION));
   page.table({"Run", "File", "SHA-256"}, rows);
 }
 
@@ -320,7 +343,8 @@ std::string report_html(const Runs& runs, ProgressLine& line) {
   page.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
   page.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n");
   page.element("title", title);
-  page.raw(fmt::format("<style>\n{}</style>\n</head>\n<body>\n", read_file(asset_folder() / "report.css", most_style_bytes)));
+  page.raw(fmt::format("<style>\n{}</style>\n</head>\n<body>\n",
+                       read_file(asset_folder() / "report.css", most_style_bytes)));
   page.element("h1", title);
   page.element("p", fmt::format("Report of attnscope {}. No intervention was active.", ATTNSCOPE_VERSION));
   for (const auto& run : runs)

@@ -25,7 +25,7 @@ class GlTextures : public TextureStore {
                       const Fill& fill) override;
   void end_frame() override;
 
-  // Uploads what changed, in one piece per texture: call before drawing.
+  // Uploads what changed, with one call per texture: call before drawing.
   void upload();
 
   // The textures that were created or changed in this frame.

@@ -2,9 +2,10 @@
 //
 // Metadata: "format" is "attnscope-capture", "version" is "1". "sentences" is a JSON list of objects: text, source and
 // target (lists of tokens), output (the token of each row of cross-attention; default: target), output_text, sentence_b
-// (first token of sentence B), forced (number of leading target tokens that were given: a prompt), labels, grid ([rows, columns] of image patches, the last source tokens), candidates
-// (tokens of the columns of logits), predictions ({"entropy", "candidates": [[token, probability], …]} of each output, most
-// probable first), steps (any of the token lists, output_text and predictions again, for one step). Optional: "signed"
+// (first token of sentence B), forced (number of leading target tokens that were given: a prompt), labels, grid ([rows,
+// columns] of image patches, the last source tokens), candidates (tokens of the columns of logits), predictions
+// ({"entropy", "candidates": [[token, probability], …]} of each output, most probable first), steps (any of the token
+// lists, output_text and predictions again, for one step). Optional: "signed"
 // ("true": the values are not weights), "loss" ({"STEP": number, …}) and "circuit" (read by interactive pages, page.h).
 //
 // Tensors SENTENCE/STEP/WHAT, float32, float16 or bfloat16. encoder, decoder, cross: layers × heads × queries × keys;

@@ -166,7 +166,8 @@ class CaptureReader {
   Json list(const char* key) const {
     const std::string& text = entry(key);
     if (text.size() > max_json_bytes)
-      throw SafetensorsError(fmt::format("\"{}\" has {} bytes; at most {} are allowed", key, text.size(), max_json_bytes));
+      throw SafetensorsError(
+          fmt::format("\"{}\" has {} bytes; at most {} are allowed", key, text.size(), max_json_bytes));
     try {
       return parse_json<Json>(text);
     } catch (const Json::exception& error) {
@@ -197,7 +198,8 @@ class CaptureReader {
     const std::string_view name = tensor.name;
     const std::size_t first = name.find('/'), last = name.rfind('/');
     const auto sentence = whole_number(name.substr(0, first), std::numeric_limits<std::int32_t>::max());
-    const auto step = first < last ? whole_number(name.substr(first + 1, last - first - 1), largest_step) : std::nullopt;
+    const auto step =
+        first < last ? whole_number(name.substr(first + 1, last - first - 1), largest_step) : std::nullopt;
     const std::string_view kind = name.substr(std::min(last + 1, name.size()));
     if (!sentence || !step || std::ranges::find(tensor_kinds, kind) == tensor_kinds.end())
       throw SafetensorsError(fmt::format("tensor \"{}\": the name is not SENTENCE/STEP/WHAT with WHAT one of {}", name,
@@ -462,7 +464,8 @@ class CaptureReader {
 
   std::vector<DecodingStep> read_logits(const TensorView& tensor, int target) const {
     const Json& json = sentences_[index_];
-    if (!json.contains("candidates")) throw wrong(tensor, "the sentence has no \"candidates\", the tokens of its columns");
+    if (!json.contains("candidates"))
+      throw wrong(tensor, "the sentence has no \"candidates\", the tokens of its columns");
     const std::vector<Token> candidates = tokens(json["candidates"], "candidates");
     if (tensor.shape.size() != 2)
       throw wrong(tensor, fmt::format("the shape [{}] has {} dimensions, not 2: target tokens, candidates",
@@ -476,7 +479,8 @@ class CaptureReader {
     return steps;
   }
 
-  DecodingStep read_row(const TensorView& tensor, const Matrix& logits, int row, const std::vector<Token>& tokens) const {
+  DecodingStep read_row(const TensorView& tensor, const Matrix& logits, int row,
+                        const std::vector<Token>& tokens) const {
     DecodingStep step;
     float most = -std::numeric_limits<float>::infinity();
     for (int col = 0; col < logits.cols; ++col) {

@@ -133,9 +133,10 @@ std::vector<PinnedSentence> thinned_for_page(std::vector<PinnedSentence> sentenc
     std::size_t fewer = 0;
     for (PinnedSentence& sentence : sentences) fewer += halve(sentence.frames);
     if (fewer == 0)
-      throw Error(fmt::format(mark("the attention takes {} MiB, and a page holds at most {} MiB: choose fewer or shorter "
-                                   "sentences"),
-                              map_bytes(sentences) >> 20, most_page_bytes >> 20));
+      throw Error(
+          fmt::format(mark("the attention takes {} MiB, and a page holds at most {} MiB: choose fewer or shorter "
+                           "sentences"),
+                      map_bytes(sentences) >> 20, most_page_bytes >> 20));
     left_out += fewer;
   }
   return sentences;

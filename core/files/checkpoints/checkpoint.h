@@ -39,7 +39,8 @@ struct TensorPart {
   TensorChange change = TensorChange::none;
   std::int64_t skipped = 0;  // stored rows in front, which are not used
   double added = 0;          // Gemma's norms multiply by 1 + w
-  std::vector<std::string> times = {};  // names of a stored matrix by which the rows are multiplied: OPT's projections of narrow embeddings
+  std::vector<std::string> times =
+      {};  // names of a stored matrix by which the rows are multiplied: OPT's projections of narrow embeddings
 };
 
 // A parameter or buffer of the model, and the tensors that are stacked in it.
@@ -59,8 +60,8 @@ struct CheckpointPlan {
 bool is_checkpoint(const std::filesystem::path& folder);
 
 // The folder with the files of the model that is named: for a folder of Hugging Face's cache (models--NAME--NAME) the
-// snapshot in it, for a training its last step, otherwise `path`. Throws CheckpointError for models that cannot be opened, with what helps: a LoRA
-// adapter, a GGUF file, a pickle without safetensors, a single file.
+// snapshot in it, for a training its last step, otherwise `path`. Throws CheckpointError for models that cannot be
+// opened, with what helps: a LoRA adapter, a GGUF file, a pickle without safetensors, a single file.
 std::filesystem::path model_folder(const std::filesystem::path& path);
 
 // Converts its config.json (and the decoding fields of generation_config.json). Throws CheckpointError and FileError.

@@ -1,6 +1,6 @@
-// Decoder-only models after GPT-2, as in transformers' modeling_….py: GPT-NeoX and Pythia (2204.06745, 2304.01373), GPT-Neo
-// and TinyStories, Phi (2309.05463), OPT (2205.01068) and BLOOM (2211.05100). Each is a row of names and a function of its
-// fields.
+// Decoder-only models after GPT-2, as in transformers' modeling_….py: GPT-NeoX and Pythia (2204.06745, 2304.01373),
+// GPT-Neo and TinyStories, Phi (2309.05463), OPT (2205.01068) and BLOOM (2211.05100). Each is a row of names and a
+// function of its fields.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -227,7 +227,8 @@ Config decoder_config(const CheckpointFields& fields, const DecoderFamily& famil
 }  // namespace
 
 CheckpointPlan decoder_plan(const CheckpointFields& fields) {
-  const DecoderFamily& family = *std::ranges::find(decoder_families, fields.text("model_type"), &DecoderFamily::model_type);
+  const DecoderFamily& family =
+      *std::ranges::find(decoder_families, fields.text("model_type"), &DecoderFamily::model_type);
   CheckpointPlan plan{checked(decoder_config(fields, family)), {}};
   const ModelConfig& model = plan.config.model;
   std::vector<TensorRow>& tensors = plan.tensors;

@@ -38,8 +38,9 @@ std::string other_name(std::span<const OtherName> names, std::string_view own);
 
 // Activations of families without gates.
 inline constexpr std::array activations = {
-    OtherName{"gelu-tanh", "gelu_new"}, OtherName{"gelu-tanh", "gelu_pytorch_tanh"}, OtherName{"gelu-tanh", "gelu_fast"},
-    OtherName{"gelu", "gelu"},          OtherName{"relu", "relu"},                   OtherName{"swish", "silu"},
+    OtherName{"gelu-tanh", "gelu_new"},  OtherName{"gelu-tanh", "gelu_pytorch_tanh"},
+    OtherName{"gelu-tanh", "gelu_fast"}, OtherName{"gelu", "gelu"},
+    OtherName{"relu", "relu"},           OtherName{"swish", "silu"},
     OtherName{"swish", "swish"}};
 
 // Base, scaling and rotated width of RoPE, and the maximum length, from config.json. `base` and `share` name fields of
@@ -70,7 +71,8 @@ void add_linear(std::vector<TensorRow>& tensors, const std::string& parameter, c
 void add_projections(std::vector<TensorRow>& tensors, const std::string& attention, const std::string& prefix,
                      const ModelConfig& model, TensorChange turned = TensorChange::none);
 
-// Layers with a window (true): sets model.window_layers to their shortest repeated pattern, or no window if there are none.
+// Layers with a window (true): sets model.window_layers to their shortest repeated pattern, or no window if there are
+// none.
 void set_windows(ModelConfig& model, std::int64_t window, const std::vector<bool>& layers);
 
 // A norm, whose parameters are named weight and bias in both; RMSNorms have no bias.

@@ -87,7 +87,8 @@ std::vector<std::string> CheckpointFields::repeated_texts(const char* field) con
   std::vector<std::string> texts;
   for (const Json& group : value ? *value : Json::array()) {
     const bool known = group.is_array() && group.size() == 2 && group[0].is_array() && group[1].is_number_unsigned() &&
-                       group[1] < most && std::ranges::all_of(group[0], [](const Json& text) { return text.is_string(); });
+                       group[1] < most &&
+                       std::ranges::all_of(group[0], [](const Json& text) { return text.is_string(); });
     if (!known) wrong(field, *value, "a list of lists of texts, each with a number");
     for (std::int64_t i = 0; i < group[1].get<std::int64_t>(); ++i)
       for (const Json& text : group[0]) texts.push_back(text.get<std::string>());

@@ -68,7 +68,8 @@ class RopeFields {
     if (has("truncate") && json_.at("truncate") != true) fields_.refuse(field_, "truncate true");
     const auto magnitude_of = [&](double scale) { return factor > 1 ? 0.1 * scale * std::log(factor) + 1 : 1; };
     const bool both = number("mscale", 0) != 0 && number("mscale_all_dim", 0) != 0;
-    const double usual = both ? magnitude_of(number("mscale")) / magnitude_of(number("mscale_all_dim")) : magnitude_of(1);
+    const double usual =
+        both ? magnitude_of(number("mscale")) / magnitude_of(number("mscale_all_dim")) : magnitude_of(1);
     return fmt::format("yarn:{},{},{},{},{}", factor, number("beta_slow", 1), number("beta_fast", 32), original,
                        number("attention_factor", usual));
   }
@@ -81,7 +82,8 @@ class RopeFields {
 
 // The reverse, for export.
 nlohmann::json scaling_fields(const std::string& text) {
-  constexpr const char* llama3[] = {"factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"};
+  constexpr const char* llama3[] = {"factor", "low_freq_factor", "high_freq_factor",
+                                    "original_max_position_embeddings"};
   constexpr const char* dynamic[] = {"factor", "original_max_position_embeddings"};
   constexpr const char* yarn[] = {"factor", "beta_slow", "beta_fast", "original_max_position_embeddings",
                                   "attention_factor"};
@@ -157,7 +159,8 @@ Config llama_config(const CheckpointFields& fields, const Relative& relative) {
   read_rope(fields, model);
   set_windows(model, fields.whole("sliding_window", 0), local_layers(fields, relative.type, model.num_decoder_layers));
   if (relative.type == "gemma3_text" && model.window > 0)
-    model.local_rope_theta = RopeFields(fields, "sliding_attention").has("rope_theta") && fields.object("rope_parameters").contains("sliding_attention")
+    model.local_rope_theta = RopeFields(fields, "sliding_attention").has("rope_theta") &&
+                                     fields.object("rope_parameters").contains("sliding_attention")
                                  ? RopeFields(fields, "sliding_attention").number("rope_theta")
                                  : fields.number("rope_local_base_freq", 10000);
   if (relative.output_norms) model.score_width = fields.number("query_pre_attn_scalar", 256);
