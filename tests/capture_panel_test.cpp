@@ -109,7 +109,7 @@ TEST_F(CaptureWindow, ShowsItsSentenceInAttentionAndItsFactsInPlaceOfTheSetup) {
   for (const char* text : {"Attention that another program recorded", "2 × 3 heads, 4 queries, 4 keys", "mine", "[CLS]",
                            "bank", "Encoder, layer 2, head 1", "loss 1.25"})
     EXPECT_TRUE(ui.drew(text)) << text;
-  for (const char* text : {"Circuit", "Decoding", "Glance", "Inside one head", "Sublayers", "Intervene", "d_model"})
+  for (const char* text : {"Circuit", "Decoding", "Inside one head", "Sublayers", "Intervene", "d_model"})
     EXPECT_FALSE(ui.drew(text)) << text;
 }
 
@@ -130,6 +130,29 @@ TEST_F(CaptureWindow, ThePaletteSaysWhatIsAbsentAndWhy) {
     EXPECT_TRUE(entry(title, where).applies) << title;
   EXPECT_FALSE(can_train(scope));
   EXPECT_FALSE(can_reset(scope));
+}
+
+TEST_F(CaptureWindow, GlanceShowsOneHeadAndTheCandidatesOfTheLogits) {
+  open(R"([{"text": "the bank", "target": ["the", "bank"], "candidates": ["river", "money"]}])",
+       {tensor("0/9/decoder", {1, 1, 2, 2}, {1, 0, 0.75F, 0.25F}), tensor("0/9/logits", {2, 2}, {0, 0, 0, 2})});
+  show_workspace(scope, *find_workspace("glance"));
+  ui.frames(3, draw);
+  const std::string drawn = ui.drawn_text();
+  EXPECT_THAT(drawn, HasSubstr("?bank?attendsmostto?the?(apartfromitself):weight0.75."));
+  EXPECT_THAT(drawn, HasSubstr("Mostprobableafter?bank?"));
+  EXPECT_THAT(drawn, HasSubstr("money0.88")) << "softmax of 0 and 2";
+  for (const char* text : {"Change", "Type", "This model"}) EXPECT_FALSE(ui.drew(text)) << text << ": there is no model";
+}
+
+TEST_F(CaptureWindow, GlanceNeedsSelfAttentionAndWeights) {
+  open(R"([{"text": "two", "source": ["one", "two"], "target": ["un", "deux"]}])",
+       {tensor("0/9/cross", {1, 1, 2, 2}, {1, 0, 0.5F, 0.5F})});
+  show_workspace(scope, *find_workspace("glance"));
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("which this capture does not contain"));
+  open_bank(true);
+  EXPECT_FALSE(entry("Glance", "View").applies);
+  EXPECT_THAT(entry("Glance", "View").help, HasSubstr("signed"));
 }
 
 TEST_F(CaptureWindow, KeysStayAmongTheViewsThatACaptureFills) {

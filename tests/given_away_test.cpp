@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "checkpoint_copy.h"
@@ -228,6 +229,98 @@ TEST_F(GivenAway, AProgramIsMadeOfCheckpointsToo) {
         EXPECT_EQ(read_file(each / name, 1U << 26U), bytes) << name;
     fs::remove_all(out);
   }
+}
+
+// The first field is the one that a shape is about.
+const std::vector<std::string>& settings() {
+  static const std::vector<std::string> shapes = {
+      "model.num_heads=4",
+      "model.num_kv_heads=1",
+      "model.num_decoder_heads=1",
+      "model.d_head=6",
+      "model.num_encoder_layers=1",
+      "model.num_decoder_layers=1",
+      "model.d_model=32",
+      "model.d_ff=16",
+      "model.decoder_d_ff=16",
+      "model.norm=pre",
+      "model.norm_kind=rms",
+      "model.norm_epsilon=0.1",
+      "model.final_norm=false",
+      "model.output_norms=true model.norm=pre",
+      "model.parallel_sublayers=true model.norm=pre",
+      "model.activation=gelu",
+      "model.biases=false",
+      "model.positions=alibi",
+      "model.max_distance=3 model.positions=shaw",
+      "model.rope_theta=50 model.positions=rope",
+      "model.rope_scaling=linear:3 model.positions=rope",
+      "model.rope_scaling=dynamic:2,8 model.positions=rope",
+      "model.rope_scaling=llama3:8,1,4,64 model.positions=rope",
+      "model.rope_scaling=yarn:4,1,8,64,1.5 model.positions=rope",
+      "model.rotary_width=2 model.positions=rope",
+      "model.window=2",
+      "model.window_layers=g model.window=2",
+      "model.local_rope_theta=50 model.positions=rope model.window=2",
+      "model.query_key_norm=true",
+      "model.scaled_attention=false",
+      "model.score_width=3",
+      "model.score_cap=0.2",
+      "model.logit_cap=0.2",
+      "model.tied_embeddings=false",
+      "model.tied_inputs=true model.tied_embeddings=false",
+      "model.scaled_embeddings=false",
+      "model.embedding_norm=true",
+      "model.scaled_output=true",
+      "model.output_bias=true"};
+  return shapes;
+}
+
+// Those of other architectures, of training, of decoding and of the ids of tokens.
+constexpr std::array not_computed = {
+    "architecture",  "reader",       "pooling",        "num_classes", "cell",        "attention",
+    "bidirectional", "layer_groups", "initialization", "dropout",     "d_embedding", "token_types",
+    "head",          "head_epsilon", "max_length",     "padding_id",  "start_id",    "end_id",
+    "unknown_id",    "first_id",     "banned_id",      "mask_id",     "ends_text",   "from"};
+
+TEST_F(GivenAway, EverySettingIsExportedOrRefusedByItsName) {
+  std::set<std::string> tried;
+  for (const char* name : not_computed) tried.insert(std::string("model.") + name);
+  for (const std::string& shape : settings()) tried.insert(shape.substr(0, shape.find('=')));
+  for (const ConfigField& field : config_fields()) {
+    if (!field.key.starts_with("model.")) continue;
+    EXPECT_TRUE(tried.contains(std::string(field.key))) << field.key;
+  }
+  int exported = 0, refused = 0;
+  for (const char* architecture : {"model.architecture=encoder-decoder", "model.architecture=decoder-only"}) {
+    for (const std::string& shape : settings()) {
+      SCOPED_TRACE(fmt::format("{} {}", architecture, shape));
+      const bool of_encoder = shape.starts_with("model.num_encoder") || shape.starts_with("model.num_decoder_heads") ||
+                              shape.starts_with("model.decoder_d_ff") || shape.starts_with("model.tied_inputs");
+      if (of_encoder && std::string_view(architecture).ends_with("only")) continue;
+      TorchEngine engine;
+      make(engine, shaped(fmt::format("{} {}", shape, architecture)));
+      const torch::Tensor want = logits_of_two(engine.model());
+      const torch::Tensor source = engine.model().config().has_encoder() ? two_sources() : torch::Tensor();
+      const auto expect = [&](auto compute) {
+        try {
+          EXPECT_LT(apart(compute(), want), 1e-4);
+          ++exported;
+        } catch (const CheckpointError& error) {
+          EXPECT_THAT(error.what(), HasSubstr(shape.find("window") < shape.npos ? "model.window"
+                                                                                : shape.substr(0, shape.find('='))));
+          ++refused;
+        }
+      };
+      expect([&] {
+        std::istringstream bytes(torchscript_bytes(engine.model()));
+        return computed(torch::jit::load(bytes), source, two_targets());
+      });
+      expect([&] { return computed(OnnxModel(onnx_bytes(engine.model())), source, two_targets()); });
+    }
+  }
+  EXPECT_GT(exported, 60);
+  EXPECT_GT(refused, 20);
 }
 
 TEST_F(GivenAway, AnOnnxModelHasTheParametersByTheirNames) {

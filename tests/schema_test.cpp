@@ -13,6 +13,9 @@
 #include "commands/commands.h"
 #include "commands/paths.h"
 #include "engine/torch_engine.h"
+#include "files/captures/capture.h"
+#include "files/storage/file.h"
+#include "files/storage/safetensors.h"
 #include "messages/engine.h"
 #include "run_fixture.h"
 
@@ -230,6 +233,28 @@ TEST_F(OutputSchema, OfWhatIsWrittenAndHowItIsLookedAt) {
   inspecting.target = "a b";
   inspecting.interventions.heads_off = {"encoder.1.1"};
   holds("attend", attend, inspecting);
+}
+
+TEST_F(OutputSchema, OfCaptures) {
+  auto frame = std::make_shared<Snapshot>();
+  frame->source_text = "a b";
+  frame->source = {{-1, "a"}, {-1, "b"}};
+  frame->encoder = {{Matrix(2, 2), Matrix(2, 2)}};
+  for (Matrix& map : frame->encoder[0]) map.values = {1, 0, 0.5F, 0.5F};
+  const std::string file = (folder / "weights.safetensors").string();
+  const PinnedSentence sentence{frame->source_text, {frame}};
+  write_file(file, capture_bytes({&sentence, 1}, {.labels = {{"model", "mine"}}}));
+  AttendOptions attending;
+  attending.capture = file;
+  holds("captured_attention", attend, attending);
+  HeadsOptions heads_options;
+  heads_options.capture = file;
+  heads_options.json = true;
+  holds("captured_heads", heads, heads_options);
+  Safetensors scores = read_safetensors(file);
+  scores.metadata["signed"] = "true";
+  write_safetensors(file, scores);
+  holds("captured_attention", attend, attending);
 }
 
 TEST_F(OutputSchema, OfEvaluations) {

@@ -151,6 +151,7 @@ int bench(const BenchOptions& options) {
   if (options.window_alone) {
     if (!options.window) throw std::runtime_error("this build has no window (ATTNSCOPE_GUI=OFF)");
     line.show("Measuring the window while training", -1);
+    add(options.window->captures());
     add(options.window->thumbnails());
     add(options.window->while_training(run));
     line.clear();

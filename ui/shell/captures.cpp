@@ -24,6 +24,7 @@ namespace {
 // The nearest view before the shown one that the capture can fill, else the first.
 void settle_view(AppState& scope, const Snapshot& snapshot) {
   const Workspace& workspace = *scope.layout.workspace;
+  if (!workspace.views) return;
   const auto views = workspace.views();
   const auto has_place = [&](const WorkspaceView& view) { return !view_refusal(view, snapshot); };
   const std::size_t shown = workspace.shown(scope.views);

@@ -31,10 +31,15 @@ constexpr float least_drawn = 0.02F;  // smallest weight drawn
 
 // ---- data
 
+// One text that the model reads and continues, also in a capture.
+bool is_continued(const Snapshot& snapshot) {
+  return snapshot.model.is_language_model() || (snapshot.captured && snapshot.encoder.empty());
+}
+
 // The part of the selected head: the encoder, or the layers of a language model. Cross-attention is drawn between the
 // two lines.
-AttentionPart part_of(const ModelConfig& model) {
-  return model.is_language_model() ? AttentionPart::decoder : AttentionPart::encoder;
+AttentionPart part_of(const Snapshot& snapshot) {
+  return is_continued(snapshot) ? AttentionPart::decoder : AttentionPart::encoder;
 }
 
 const std::string& text_of_word(const std::vector<WordSpan>& words, int index) {
@@ -63,9 +68,12 @@ int most_read(const Matrix& taken, int row, const std::vector<WordSpan>& words) 
 
 SetText set_text(std::vector<WordSpan> words, const std::vector<Token>& tokens) {
   SetText text{std::move(words), {}, {}};
+  // Tokens of a capture may be words without marks.
+  const bool marked =
+      std::ranges::any_of(tokens, [](const Token& token) { return token.text.find(word_mark) != std::string::npos; });
   for (const WordSpan& word : text.words) {
     const std::string& token = tokens[static_cast<std::size_t>(word.begin)].text;
-    text.apart.push_back(token.starts_with(word_mark) || is_mark(word));
+    text.apart.push_back(!marked || token.starts_with(word_mark) || is_mark(word));
     const auto parts = std::span(tokens).subspan(static_cast<std::size_t>(word.begin),
                                                  static_cast<std::size_t>(word.end - word.begin));
     text.unknown.push_back(std::ranges::any_of(parts, &Token::unknown));
@@ -76,7 +84,9 @@ SetText set_text(std::vector<WordSpan> words, const std::vector<Token>& tokens) 
 // ---- selection
 
 int chosen_word(const Glance& glance, const AttentionView& view, const Snapshot& snapshot) {
-  const int token = view.pinned_row.value_or(telling_row(row_tokens(snapshot, glance.place.part)));
+  const std::vector<Token>& tokens = row_tokens(snapshot, glance.place.part);
+  int token = view.pinned_row.value_or(telling_row(tokens));
+  if (token < 0 && is_continued(snapshot)) token = static_cast<int>(tokens.size()) - 1;  // the first attends to itself
   const auto found = std::ranges::find_if(glance.text.words, [&](const WordSpan& word) { return token < word.end; });
   if (glance.text.words.empty()) return -1;
   return found == glance.text.words.end() ? static_cast<int>(glance.text.words.size()) - 1
@@ -549,6 +559,7 @@ struct Invitation {
 // Suggests the next step: replace a word that does not occur in the training data, or the whole sentence if no word
 // fits, or one that changes the pronoun's referent.
 Invitation invitation_to(const WorkspaceContext& context, const Glance& glance, const std::string& sentence) {
+  if (context.maps.complete.snapshot->captured) return {.hint = tr("Point at a word to see what it attends to.")};
   Invitation invitation{.about = knowledge(*context.maps.complete.snapshot, context.run)};
   const std::vector<Example>& examples = context.run.examples;
   const UnseenWord* unseen = glance.unseen.empty() ? nullptr : &first_to_mend(glance.unseen);
@@ -630,7 +641,7 @@ std::vector<float> state_changes(const RecurrentStates& states, const std::vecto
 
 const DecodingStep* prediction_at(const Snapshot& complete, const WordSpan& word) {
   const ModelConfig& model = complete.model;
-  if (!model.is_classifier() && !model.is_masked_lm() && !model.is_language_model()) return nullptr;
+  if (!model.is_classifier() && !model.is_masked_lm() && !is_continued(complete)) return nullptr;
   const auto at = static_cast<std::size_t>(model.is_classifier()  ? 0
                                            : model.is_masked_lm() ? word.begin
                                                                   : word.end - 1);
@@ -640,7 +651,7 @@ const DecodingStep* prediction_at(const Snapshot& complete, const WordSpan& word
 Glance glance_at(const ShownMaps& maps, const HeadPlace& place) {
   const Snapshot& newest = *maps.newest.snapshot;
   Glance glance{place, maps.newest.version, maps.complete.version, {}, {}, {}, {}, {}, {}};
-  const bool text_goes_on = newest.model.is_language_model();
+  const bool text_goes_on = is_continued(newest);
   const Snapshot& inspected = text_goes_on && maps.complete.snapshot ? *maps.complete.snapshot : newest;
   const std::vector<Token>& tokens = row_tokens(inspected, place.part);
   glance.text = set_text(spaced_words_of(tokens), tokens);
@@ -694,7 +705,9 @@ void draw_glance(WorkspaceContext& context) {
   GlanceView& glance = context.views.of<GlanceView>();
   const ImVec2 room = ImGui::GetContentRegionAvail();
   begin(view, snapshot);
-  const AttentionPart part = part_of(snapshot.model);
+  const AttentionPart part = part_of(snapshot);
+  if (snapshot.captured && maps_of(snapshot, part).empty())
+    return draw_quiet_note(tr("This view shows self-attention, which this capture does not contain."), room, skin);
   if (view.part != part) select(view, {part, view.layer, 0});
   clamp_to(view, snapshot);
   if (glance.made.place != view.place() || glance.made.newest != context.maps.newest.version ||

@@ -78,9 +78,9 @@ struct WorkspaceKey {
 // The keys with that title: "Enter, Backspace".
 std::string keys_text(std::span<const WorkspaceKey> keys, std::string_view title);
 
-// The least that a view needs: a writer is a model that generates text token by token; a capture has no model, and
-// hidden states only if its program recorded them.
-enum class ViewNeeds { writer, model, hidden, attention, nothing };
+// The least that a view needs: a writer is a model that generates text token by token; a capture has no model, hidden
+// states only if its program recorded them, and weights only if its values are not signed.
+enum class ViewNeeds { writer, model, hidden, weights, attention, nothing };
 
 // One of the views of a workspace: a level or mode.
 struct WorkspaceView {
@@ -123,6 +123,7 @@ struct Workspace {
   const char* group;      // neighbors in the table share a group; each group has a number key
   const char* help;
   WorkspaceNeeds needs = {};
+  ViewNeeds least = ViewNeeds::model;                // if it has no views
   void (*draw)(WorkspaceContext&) = nullptr;  // fills the rest of the window
   std::span<const WorkspaceKey> (*keys)() = nullptr;
   std::span<const WorkspaceView> (*views)() = nullptr;

@@ -39,6 +39,7 @@ constexpr std::array workspace_table = {
               .title = "Glance",
               .group = "Model",
               .help = "One head, one word, and the model's output.",
+              .least = ViewNeeds::weights,
               .draw = draw_glance,
               .keys = glance_keys,
               .ask = ask_for_glance},
@@ -214,6 +215,10 @@ const char* view_refusal(const WorkspaceView& view, const Snapshot& snapshot) {
   if (!snapshot.captured)
     return view.needs == ViewNeeds::hidden ? tr("This view shows the hidden states of a capture.") : nullptr;
   if (view.needs >= ViewNeeds::attention) return nullptr;
+  if (view.needs == ViewNeeds::weights)
+    return snapshot.model.has_weights()
+               ? nullptr
+               : tr("This view shows attention weights, and the values of this capture are signed.");
   if (view.needs <= ViewNeeds::model)
     return tr("This view needs the model, and a capture contains only its attention: open a run or checkpoint.");
   return snapshot.captured->hidden.empty()
@@ -226,7 +231,9 @@ const char* title_of(const Workspace& workspace, const ModelConfig& model) {
 }
 
 const char* workspace_refusal(const Workspace& workspace, const Snapshot& snapshot) {
-  const char* why_not = view_refusal({}, snapshot);
+  WorkspaceView whole{};
+  whole.needs = workspace.least;
+  const char* why_not = view_refusal(whole, snapshot);
   for (const WorkspaceView& view : views_of(workspace)) {
     why_not = view_refusal(view, snapshot);
     if (!why_not) break;
