@@ -4,9 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <imgui_internal.h>
+
+#include <set>
 #include <string>
 #include <vector>
 
+#include "base/input.h"
 #include "base/numbers.h"
 #include "messages/metrics.h"
 #include "posted.h"
@@ -207,6 +211,29 @@ TEST_F(Shell, TheKeyboardWalksThroughTheSetupAndBack) {
   ui.key(Key::right, draw);
   ui.key(Key::right, draw);
   EXPECT_EQ(attention.head, 2);
+}
+
+TEST_F(Shell, F6GivesTheArrowKeysToTheControlsAndBack) {
+  const HeadPlace before = attention.place();
+  ui.key(Key::f6, draw);
+  std::set<ImGuiID> reached;
+  for (const Key key : {Key::up, Key::left, Key::down, Key::right})
+    for (int i = 0; i < 12; ++i) {
+      ui.key(key, draw);
+      reached.insert(ImGui::GetCurrentContext()->NavId);
+    }
+  EXPECT_TRUE(ui.io().NavVisible);
+  EXPECT_GT(reached.size(), 12U);
+  EXPECT_EQ(attention.place(), before) << "the view has no arrow keys now";
+  ui.key(Key::f6, draw);
+  ui.frames(2, draw);
+  ui.key(Key::right, draw);
+  EXPECT_NE(attention.place(), before);
+
+  ui.key(Key::f6, draw);
+  EXPECT_TRUE(moves_through_controls());
+  ASSERT_TRUE(ui.click_text("Sentence", draw));
+  EXPECT_FALSE(moves_through_controls()) << "a click ends it";
 }
 
 TEST_F(Shell, PresentationHidesTheChromeUntilEscape) {

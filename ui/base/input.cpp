@@ -65,6 +65,7 @@ constexpr KeyRow keys[] = {
     {Key::plus, "+", 61, ATTNSCOPE_LATER_KEY(Equal)},
     {Key::minus, "-", 45, ATTNSCOPE_LATER_KEY(Minus)},
     {Key::f1, "F1", 290, ATTNSCOPE_LATER_KEY(F1)},
+    {Key::f6, "F6", 295, ATTNSCOPE_LATER_KEY(F6)},
     {Key::f10, "F10", 299, ATTNSCOPE_LATER_KEY(F10)},
     {Key::f11, "F11", 300, ATTNSCOPE_LATER_KEY(F11)},
 };
@@ -161,6 +162,30 @@ void feed_wheel(ImGuiIO& io, float lines) {
 }
 
 #endif
+
+namespace {
+bool moving_through_controls = false;
+}  // namespace
+
+bool moves_through_controls() {
+  return moving_through_controls;
+}
+
+void move_through_controls(bool on) {
+  moving_through_controls = on;
+}
+
+int column_flags() {
+#if IMGUI_VERSION_NUM < 19090
+  return moving_through_controls ? ImGuiWindowFlags_NavFlattened : 0;
+#else
+  return 0;  // Enter moves into it
+#endif
+}
+
+int view_flags() {
+  return moving_through_controls ? column_flags() : ImGuiWindowFlags_NoNavInputs;
+}
 
 WordSelection::WordSelection() : before_(ImGui::GetIO().ConfigMacOSXBehaviors) {
 #if IMGUI_VERSION_NUM < 18800

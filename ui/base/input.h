@@ -49,6 +49,7 @@ enum class Key {
   plus,
   minus,
   f1,
+  f6,
   f10,
   f11,
   count
@@ -90,6 +91,17 @@ class WordSelection {
  private:
   bool before_;
 };
+
+// ---- keyboard navigation (F6): arrows move from control to control, Enter and Space press one
+
+bool moves_through_controls();
+void move_through_controls(bool on);
+
+// ImGuiWindowFlags of a child window: while moving through the controls, arrows cross its border.
+int column_flags();
+
+// The same of a view, whose keys are its own otherwise.
+int view_flags();
 
 // ---- for contexts without a windowing backend: tests
 

@@ -194,6 +194,16 @@ void set_zoom(Layout& layout, float zoom) {
   layout.zoom = clamped(std::round(zoom * 20) / 20, min_zoom, max_zoom);
 }
 
+void toggle_controls(AppState& scope) {
+  move_through_controls(!moves_through_controls());
+  scope.focus_window = moves_through_controls();
+  scope.focus_workspace = !scope.focus_window;
+}
+
+bool is_moving_through_controls(const AppState&) {
+  return moves_through_controls();
+}
+
 void toggle_presentation(AppState& scope) {
   scope.presentation = !scope.presentation;
   if (!scope.presentation) wipe(scope);
@@ -590,6 +600,10 @@ constexpr std::array table = {
     Action{"presentation", "Presentation",
            "Full screen with larger text, only the workspace and the sentence. Press Escape to leave.",
            everywhere(Chord{Key::f11}), apart(Menu::view), toggle_presentation, always, is_presentation},
+    Action{"controls", "Move through the controls",
+           "Arrow keys move from control to control, Enter or Space presses one. The same key, or a click, gives the "
+           "arrow keys back to the view.",
+           typing(Chord{Key::f6}), Menu::view, toggle_controls, always, is_moving_through_controls},
     Action{"pen", "Pen", "Draws on top of the window with the mouse. Escape or the same key puts the pen away.",
            in_window(Chord{Key::d}), Menu::view, toggle_pen, always, is_pen_held},
     Action{"wipe", "Erase drawings", "", in_window(shift(Key::d)), Menu::view, wipe, is_drawn_on},

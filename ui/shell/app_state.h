@@ -235,6 +235,7 @@ struct AppState {
   std::string saved_to;  // where the user saved the present run; empty: not saved yet
   bool show_help = false;
   bool focus_workspace = true;  // request: focus it in the next frame
+  bool focus_window = false;  // the keyboard moves through the controls from the next frame on
   bool focus_sentence = false;  // request: focus the sentence field in the next frame
   Palette palette;
   GlossaryView glossary;

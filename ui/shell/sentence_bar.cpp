@@ -210,7 +210,7 @@ void draw_tokens(AppState& scope, const Skin& skin) {
   }
   if (!snapshot->unseen.empty()) draw_unseen(scope, *snapshot, skin);
   // One row; longer sentences scroll.
-  ImGui::BeginChild("pieces", ImVec2(0, tokens_height(skin)));
+  ImGui::BeginChild("tokens", ImVec2(0, tokens_height(skin)), false, column_flags());
   TokenStripOptions options;
   options.unseen = snapshot->unseen;
   options.show_ids = !snapshot->captured;  // a capture has none

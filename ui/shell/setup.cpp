@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "base/input.h"
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "config/presets.h"
@@ -393,7 +394,7 @@ void draw_setup(AppState& scope, const Skin& skin) {
   const auto complaints = field_complaints(scope.edited);
   const float footer = ImGui::GetFrameHeightWithSpacing() * 2 + skin.px(8);
   bool live_edited = false;
-  ImGui::BeginChild("fields", ImVec2(0, -footer));
+  ImGui::BeginChild("fields", ImVec2(0, -footer), false, column_flags());
   ImGui::Indent(skin.px(9));  // room for the dots
   const float labels = label_column(skin);
   draw_presets(scope.edited, labels, skin);

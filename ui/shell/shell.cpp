@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/input.h"
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "messages/metrics.h"
@@ -216,7 +217,7 @@ void draw_workspace(AppState& scope, TextureStore& textures, const Skin& skin) {
   const bool waits = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
   if (scope.focus_workspace && !waits) ImGui::SetNextWindowFocus();
   scope.focus_workspace &= waits;
-  ImGui::BeginChild(workspace_id(scope).c_str(), ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild(workspace_id(scope).c_str(), ImVec2(0, 0), false, view_flags());
   const ImVec2 corner = ImGui::GetWindowPos();
   const ImVec2 size = ImGui::GetWindowSize();
   scope.exports.area = {corner, {corner.x + size.x, corner.y + size.y}};
@@ -237,7 +238,7 @@ void draw_workspace(AppState& scope, TextureStore& textures, const Skin& skin) {
 }
 
 void draw_setup_column(AppState& scope, float height, const Skin& skin) {
-  ImGui::BeginChild("setup", ImVec2(skin.px(scope.layout.setup_width), height));
+  ImGui::BeginChild("setup", ImVec2(skin.px(scope.layout.setup_width), height), false, column_flags());
   if (shows_capture(scope))
     draw_capture_facts(scope, skin);
   else
@@ -266,7 +267,7 @@ void draw_curves_column(AppState& scope, float width, float height, const Skin& 
   ImGui::SameLine(0, 0);
   draw_splitter("curves_edge", scope.layout.curves_width, height, curves_edge, skin);
   ImGui::SameLine(0, skin.px(4));
-  ImGui::BeginChild("curves", ImVec2(width, height));
+  ImGui::BeginChild("curves", ImVec2(width, height), false, column_flags());
   scope.curves_view.best_step = scope.b ? std::nullopt : scope.a.status.best_step;
   scope.curves_view.note = note_on_losses(scope);
   draw_curves(scope.a.curves, scope.curves_view, skin, scope.b ? &scope.b->curves : nullptr);
@@ -287,13 +288,15 @@ void draw_columns(AppState& scope, float height, TextureStore& textures, const S
   const float room = ImGui::GetContentRegionAvail().x;
   const float page_width = lesson ? std::min(skin.px(lesson_width), room * 0.4F) + skin.px(10) : 0;
   const float curves_width = std::min(skin.px(layout.curves_width), (room - page_width) * 0.38F);
-  ImGui::BeginChild("middle", ImVec2(curves ? -curves_width - edge - page_width : -page_width, height));
+  ImGui::BeginChild("middle", ImVec2(curves ? -curves_width - edge - page_width : -page_width, height), false,
+                    column_flags());
   draw_workspace(scope, textures, skin);
   ImGui::EndChild();
   if (curves) draw_curves_column(scope, curves_width, height, skin);
   if (!lesson) return;
   ImGui::SameLine(0, skin.px(10));
-  ImGui::BeginChild("lesson", ImVec2(0, height), false, ImGuiWindowFlags_AlwaysUseWindowPadding);
+  ImGui::BeginChild("lesson", ImVec2(0, height), false,
+                    ImGuiWindowFlags_AlwaysUseWindowPadding | column_flags());
   draw_lesson_page(scope, skin);
   ImGui::EndChild();
 }
@@ -321,6 +324,8 @@ void draw_shell(AppState& scope, TextureStore& textures, const Skin& skin) {
   constexpr ImGuiWindowFlags standard = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
                                         ImGuiWindowFlags_NoScrollWithMouse;
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) move_through_controls(false);
+  if (std::exchange(scope.focus_window, false)) ImGui::SetNextWindowFocus();
   ImGui::Begin("attnscope", nullptr, standard | (scope.presentation ? 0 : ImGuiWindowFlags_MenuBar));
   ImGui::PopStyleVar(2);
   if (!scope.presentation) draw_menu_bar(scope, skin);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "analysis/attention_measures.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "lessons/curve_figure.h"
@@ -310,7 +311,7 @@ void draw_open_lesson(AppState& scope, const Skin& skin) {
   draw_wrapped_label(skin.fonts.bold, skin.theme.text, lesson.title.in(language_of(scope)), skin);
   draw_parts(scope, skin);
   ImGui::Separator();
-  ImGui::BeginChild("part", {0, -ImGui::GetFrameHeightWithSpacing() * 2});
+  ImGui::BeginChild("part", {0, -ImGui::GetFrameHeightWithSpacing() * 2}, false, column_flags());
   draw_body(scope, lesson, skin);
   ImGui::EndChild();
   if (draw_footer(scope, skin)) leave_lesson(scope);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/input.h"
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
@@ -240,7 +241,7 @@ void draw_timeline(AppState& scope, const Skin& skin) {
   }
   // The keys step through the frames instead of navigating between controls.
   ImGui::BeginChild("timeline", {0, ImGui::GetFrameHeight()}, false,
-                    ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar);
+                    view_flags() | ImGuiWindowFlags_NoScrollbar);
   scope.timeline.focused = ImGui::IsWindowFocused();
   draw_bar(scope, skin);
   ImGui::EndChild();

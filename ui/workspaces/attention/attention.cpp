@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/input.h"
 #include "base/translation.h"
 #include "widgets/row.h"
 #include "widgets/splitter.h"
@@ -109,7 +110,7 @@ void draw_heads_column(const WorkspaceContext& context, AttentionView& view) {
   // In a narrow window, and on a projector, the large map has priority.
   const float most = room.x * (skin.presentation ? 0.24F : 0.4F);
   ImGui::BeginChild("heads", ImVec2(std::min(skin.px(context.side_width), most), room.y), false,
-                    ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
+                    view_flags() | ImGuiWindowFlags_HorizontalScrollbar);
   draw_heads(context.maps, view, context.textures, skin);
   ImGui::EndChild();
   ImGui::SameLine(0, 0);
@@ -173,7 +174,7 @@ void draw_attention(WorkspaceContext& context) {
   if (!model.is_recurrent() && view.level != AttentionLevel::model) {
     draw_heads_column(context, view);
   }
-  ImGui::BeginChild("level", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("level", ImVec2(0, 0), false, view_flags());
   draw_level(context, view);
   ImGui::EndChild();
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "analysis/matrix_algebra.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/bipartite.h"
@@ -380,7 +381,7 @@ void draw_panes(Canvas& canvas, const Panes& panes) {
     take(draw_lines(canvas, panes.lines.size));
   }
   place_cursor(origin, panes.list);
-  ImGui::BeginChild("row", panes.list.size, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("row", panes.list.size, false, view_flags());
   if (view.picture == HeadPicture::both && !panes.lines.shown()) {
     draw_wrapped_label(canvas.skin.fonts.small, canvas.skin.theme.text_dim,
                        tr("No room for the lines next to the matrix: close a side column, or choose Lines."),

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/heatmap.h"
@@ -136,7 +137,7 @@ void draw_inside(const ShownMaps& maps, AttentionView& view, TextureStore& textu
   const HeadCards cards{*numbers, texts_of(row_tokens(*shown.snapshot, view.part)),
                         texts_of(col_tokens(*shown.snapshot, view.part))};
   draw_controls(cards, view, skin);
-  ImGui::BeginChild("stages", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("stages", ImVec2(0, 0), false, view_flags());
   if (view.inside.compare) draw_scaling(cards, textures, skin);
   draw_cards(cards, view, textures, skin);
   ImGui::EndChild();

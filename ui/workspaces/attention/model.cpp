@@ -314,7 +314,7 @@ void take_click(AttentionView& view, const HeadPlace& place) {
 void draw_model(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin) {
   draw_controls(maps, view, skin);
   rank_heads(view, maps);
-  ImGui::BeginChild("all heads", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("all heads", ImVec2(0, 0), false, view_flags());
   const ImVec2 space = ImGui::GetContentRegionAvail();
   if (view.order == HeadOrder::place)
     draw_grid(maps, largest_grid(maps, space, skin), view, textures, skin);

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "base/input.h"
 #include "common/clamped.h"
 #include "messages/snapshot.h"
 #include "widgets/painter.h"
@@ -102,7 +103,7 @@ RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::
   std::ranges::stable_sort(order, [&](int a, int b) { return std::abs(map.at(row, a)) > std::abs(map.at(row, b)); });
 
   RowListResult result;
-  ImGui::BeginChild("bars", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("bars", ImVec2(0, 0), false, view_flags());
   const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), bar_pitch(skin)};
   const float label = label_width(keys, size.x, skin);
   for (const int col : order) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/card_grid.h"
@@ -133,7 +134,7 @@ void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures,
       draw_heatmap("active", active, shown.version, {room.x - list - skin.px(10), height}, options, textures, skin);
   if (mouse.clicked) view.pinned_row = view.pinned_row == mouse.row ? std::nullopt : std::optional(mouse.row);
   ImGui::SameLine(0, skin.px(10));
-  ImGui::BeginChild("list", ImVec2(0, height), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("list", ImVec2(0, height), false, view_flags());
   const int token = mouse.row >= 0 && !view.pinned_row
                         ? mouse.row
                         : clamped(view.pinned_row.value_or(first_row(snapshot, view.part)), 0, active.rows - 1);

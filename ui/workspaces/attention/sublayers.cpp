@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/input.h"
 #include "base/translation.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
@@ -259,7 +260,7 @@ void draw_sublayers(const ShownMaps& maps, AttentionView& view, TextureStore& te
   if (!shown.snapshot) return draw_quiet_note(tr("decoding…"), room, skin);
   if (shown.snapshot->sublayers.empty()) return draw_quiet_note(tr("computing…"), room, skin);
   clamp_to(view, *shown.snapshot);
-  ImGui::BeginChild("sublayers", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("sublayers", ImVec2(0, 0), false, view_flags());
   if (shown.snapshot->model.has_norms())
     draw_norm_diagram(shown.snapshot->model, ImGui::GetContentRegionAvail().x, skin);
   draw_tower(shown, false, view, textures, skin);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/matrix_algebra.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "config/heads.h"
 #include "widgets/words.h"
@@ -71,7 +72,7 @@ void point_at(const HeatmapResult& pointed, AttentionView& view) {
 void draw_panel(const Panel& panel, ImVec2 size, BothAttentionView& made, AttentionView& view,
                 const BothContext& context) {
   const Skin& skin = context.skin;
-  ImGui::BeginChild(panel.side, size, false, ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::BeginChild(panel.side, size, false, view_flags() | ImGuiWindowFlags_NoScrollWithMouse);
   draw_side_name(panel.side, panel.name, panel.color, skin);
   if (!panel.matrix || panel.matrix->empty()) {
     draw_quiet_note(tr_filled(panel.why_not).c_str(), ImGui::GetContentRegionAvail(), skin);
@@ -138,7 +139,7 @@ void draw_head(std::size_t index, ImVec2 size, BothAttentionView& made, Attentio
 // Draws every head's difference as thumbnails that can be selected.
 void draw_heads(ImVec2 room, BothAttentionView& made, AttentionView& view, const BothContext& context) {
   const Skin& skin = context.skin;
-  ImGui::BeginChild("heads of both", room, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("heads of both", room, false, view_flags());
   draw_label(skin.fonts.bold, skin.theme.text, tr("All heads, A − B"), skin);
   ImGui::SameLine(0, skin.px(8));
   draw_label(skin.fonts.small, skin.theme.text_dim, tr("difference, 0 to 1"), skin);

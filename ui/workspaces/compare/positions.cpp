@@ -7,6 +7,7 @@
 
 #include "analysis/attention_measures.h"
 #include "analysis/matrix_algebra.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "config/heads.h"
 #include "widgets/row.h"
@@ -19,7 +20,7 @@ namespace {
 void draw_table(const char* side, const std::string& name, Color32 color, const Matrix& matrix, float high,
                 bool is_signed, ImVec2 size, const ComparedPositions& table, const BothContext& context,
                 std::uint64_t stamp) {
-  ImGui::BeginChild(side, size, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild(side, size, false, view_flags());
   draw_side_name(side, name, color, context.skin);
   HeatmapOptions options;
   options.map = context.skin.theme.diverging;

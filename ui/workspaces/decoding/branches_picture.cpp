@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/translation.h"
+#include "base/input.h"
 #include "messages/decodings.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
@@ -241,7 +242,7 @@ void draw_branches(const Shown& shown, DecodingView& view, const Skin& skin) {
   const float row_height = font_size(skin.fonts.mono) + font_size(skin.fonts.small) + skin.px(14);
   const BranchesPicture picture{
       branches, view.options.length_penalty, shown.snapshot->step, measured_columns(branches, skin), row_height, skin};
-  ImGui::BeginChild("tree", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
+  ImGui::BeginChild("tree", ImVec2(0, 0), false, view_flags() | ImGuiWindowFlags_HorizontalScrollbar);
   draw_rows(picture, view);
   reveal_current(picture, branches);
   ImGui::EndChild();

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/input.h"
 #include "base/pointed.h"
 #include "base/translation.h"
 #include "common/clamped.h"
@@ -349,7 +350,7 @@ void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional
   const DecodingStep& step = snapshot.decoding[static_cast<std::size_t>(view.time_step)];
   draw_choice_line(snapshot, view.time_step, skin);
   draw_reference_line(snapshot, view.time_step, skin);
-  ImGui::BeginChild("candidates", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("candidates", ImVec2(0, 0), false, view_flags());
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   const Columns columns = columns_in(ImGui::GetContentRegionAvail().x, skin);
   draw_titles(columns, skin);

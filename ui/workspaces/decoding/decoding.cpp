@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/input.h"
 #include "base/translation.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -142,7 +143,7 @@ void draw_decoding(WorkspaceContext& context) {
   note_branch(view.branches, shown, view.prefix.empty() ? 0 : view.typing);
   draw_modes(view, skin);
   draw_beginning_and_reference(*shown.snapshot, view, context.reference, skin);
-  ImGui::BeginChild("mode", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("mode", ImVec2(0, 0), false, view_flags());
   draw_mode(shown, view, context.textures, skin);
   ImGui::EndChild();
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/translation.h"
+#include "base/input.h"
 #include "common/clamped.h"
 #include "widgets/row.h"
 #include "widgets/token_strip.h"
@@ -122,12 +123,12 @@ void draw_fill(const Shown& shown, DecodingView& view, TextureStore& textures, c
   draw_fill_controls(snapshot, view, skin);
   const ImVec2 space = ImGui::GetContentRegionAvail();
   const float right = clamped(space.x * 0.42F, skin.px(230), skin.px(480));
-  ImGui::BeginChild("reads", ImVec2(space.x - right - skin.px(12), 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("reads", ImVec2(space.x - right - skin.px(12), 0), false, view_flags());
   draw_sentence(snapshot, view, skin);
   draw_step_heads(shown, view, textures, skin);
   ImGui::EndChild();
   ImGui::SameLine(0, skin.px(12));
-  ImGui::BeginChild("predicts", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("predicts", ImVec2(0, 0), false, view_flags());
   draw_candidates(snapshot, view, std::nullopt, skin);
   ImGui::EndChild();
 }

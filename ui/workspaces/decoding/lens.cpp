@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/painter.h"
@@ -153,7 +154,7 @@ void draw_grid_of_guesses(const LensPicture& picture, DecodingView& view) {
   const float height = picture.row_height * static_cast<float>(picture.layers() + 1) + bar;
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + names);
   ImGui::BeginChild("lens", ImVec2(0, std::min(height, ImGui::GetContentRegionAvail().y * 0.7F)), false,
-                    ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
+                    view_flags() | ImGuiWindowFlags_HorizontalScrollbar);
   draw_cells(picture, view);
   follow_step(picture, view);
   ImGui::EndChild();
@@ -216,7 +217,7 @@ void draw_explanation(const Skin& skin) {
 void draw_step_guesses(const LensPicture& picture, int step) {
   ImGui::Spacing();
   bold_text(trf("At step {}", step + 1), picture.skin);
-  ImGui::BeginChild("guesses", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("guesses", ImVec2(0, 0), false, view_flags());
   for (int layer = picture.layers(); layer-- > 0;) draw_layer_guesses(picture, layer, static_cast<std::size_t>(step));
   ImGui::EndChild();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/number_field.h"
@@ -77,7 +78,7 @@ TokenStripResult draw_bounded_strip(const char* id, std::span<const Token> token
   if (total < ImGui::GetContentRegionAvail().x * (most_rows - 1)) return draw_token_strip(id, tokens, options, skin);
 
   const float height = most_rows * (font_size(skin.fonts.mono) + skin.px(9));
-  ImGui::BeginChild(id, ImVec2(0, height), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild(id, ImVec2(0, height), false, view_flags());
   const TokenStripResult result = draw_token_strip("strip", tokens, options, skin);
   if (reveal >= 0) {
     const float share = static_cast<float>(reveal) / static_cast<float>(tokens.size());
@@ -208,7 +209,7 @@ void draw_left(const Shown& shown, DecodingView& view, TextureStore& textures, c
   draw_input_strip(snapshot, view, skin);
   draw_limit(snapshot, skin);
   draw_picture_row(snapshot, view, skin);
-  ImGui::BeginChild("picture", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("picture", ImVec2(0, 0), false, view_flags());
   draw_picture(shown, view, textures, skin);
   ImGui::EndChild();
 }
@@ -220,7 +221,7 @@ void draw_right(const Shown& shown, DecodingView& view, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float wanted = candidates_height(*shown.snapshot, view.time_step, skin);
   const float plot = clamped(room.y - wanted, std::max(room.y * 0.32F, skin.px(110)), skin.px(360));
-  ImGui::BeginChild("choice", ImVec2(0, room.y - plot - skin.px(10)), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("choice", ImVec2(0, room.y - plot - skin.px(10)), false, view_flags());
   draw_candidates(*shown.snapshot, view, vocab_size, skin);
   ImGui::EndChild();
   draw_ranks(*shown.snapshot, view.time_step, decodings, {room.x, plot}, skin);
@@ -241,11 +242,11 @@ void draw_steps(const Shown& shown, DecodingView& view, TextureStore& textures, 
   }
   const ImVec2 space = ImGui::GetContentRegionAvail();
   const float right = clamped(space.x * 0.42F, skin.px(230), skin.px(480));
-  ImGui::BeginChild("reads", ImVec2(space.x - right - skin.px(12), 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("reads", ImVec2(space.x - right - skin.px(12), 0), false, view_flags());
   draw_left(shown, view, textures, skin);
   ImGui::EndChild();
   ImGui::SameLine(0, skin.px(12));
-  ImGui::BeginChild("writes", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("writes", ImVec2(0, 0), false, view_flags());
   draw_right(shown, view, skin);
   ImGui::EndChild();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/input.h"
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
@@ -124,12 +125,12 @@ void draw_beneath(const Shown& shown, DecodingView& view, TextureStore& textures
   const float width = ImGui::GetContentRegionAvail().x;
   const float plot = width < skin.px(520) ? 0 : clamped(width * 0.33F, skin.px(190), skin.px(420));
   ImGui::BeginChild("hypothesis", ImVec2(plot > 0 ? width - plot - skin.px(12) : 0, 0), false,
-                    ImGuiWindowFlags_NoNavInputs);
+                    view_flags());
   draw_hypothesis(shown, view, textures, skin);
   ImGui::EndChild();
   if (plot <= 0) return;
   ImGui::SameLine(0, skin.px(12));
-  ImGui::BeginChild("plot", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("plot", ImVec2(0, 0), false, view_flags());
   draw_scores(view.tree, skin);
   ImGui::EndChild();
 }

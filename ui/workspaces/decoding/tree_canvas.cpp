@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/input.h"
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
@@ -415,7 +416,7 @@ TreeCanvasResult draw_tree_canvas(const std::vector<BeamNode>& tree, std::span<c
   ImGui::PushStyleColor(ImGuiCol_ChildBg, skin.theme.background);
   ImGui::BeginChild(
       "canvas", size, false,
-      ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoNavInputs);
+      ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoScrollWithMouse | view_flags());
   ImGui::PopStyleColor();
   const Placement place = place_tree(view, pitch, skin);
   ImGui::SetCursorScreenPos(place.low);

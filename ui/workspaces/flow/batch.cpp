@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/card_grid.h"
@@ -469,7 +470,7 @@ void draw_sides(const BatchInspection& batch, BatchView& view, const Skin& skin)
     const float top = ImGui::GetCursorPosY();
     tokens.draw_heading(side.title, side.letters, side.help);
     const float rest = std::max(1.0F, height - (ImGui::GetCursorPosY() - top));
-    ImGui::BeginChild(side.title, {0, rest}, false, ImGuiWindowFlags_NoNavInputs);
+    ImGui::BeginChild(side.title, {0, rest}, false, view_flags());
     if (ImGui::IsWindowHovered()) {
       scroll = ImGui::GetScrollY();
     } else {
@@ -536,11 +537,11 @@ void draw_batch(const Shown& shown, FlowView& view, TextureStore& textures, cons
   draw_parts(*batch, view, skin);
   const ImVec2 rest = ImGui::GetContentRegionAvail();
   const float side = clamped(rest.x * 0.42F, std::min(skin.px(260), rest.x * 0.5F), skin.px(460));
-  ImGui::BeginChild("pieces", {rest.x - side - skin.px(12), rest.y}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("pieces", {rest.x - side - skin.px(12), rest.y}, false, view_flags());
   draw_sides(*batch, view.batch, skin);
   ImGui::EndChild();
   ImGui::SameLine(0, skin.px(12));
-  ImGui::BeginChild("about", {0, rest.y}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("about", {0, rest.y}, false, view_flags());
   draw_padding(*batch, skin);
   draw_masks(*batch, view.batch, textures, skin);
   draw_smoothing(*batch, view.batch, skin);

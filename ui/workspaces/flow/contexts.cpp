@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/input.h"
 #include "common/clamped.h"
 #include "widgets/token_strip.h"
 #include "workspaces/attention/row.h"
@@ -103,7 +104,7 @@ void draw_contexts(WorkspaceContext& context, ContextsView& view) {
     question.token = strip.clicked;
   if (result->question != question || result->contexts.empty())
     return draw_quiet_note(tr("Comparing with the validation part\u2026"), ImGui::GetContentRegionAvail(), skin);
-  ImGui::BeginChild("contexts", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("contexts", {0, 0}, false, view_flags());
   draw_found(*result, skin);
   ImGui::EndChild();
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/painter.h"
@@ -364,7 +365,7 @@ void Diagram::draw_box(const Place& place) {
 }  // namespace
 
 void draw_diagram(const Snapshot& snapshot, FlowView& view, ImVec2 size, const Skin& skin) {
-  ImGui::BeginChild("diagram", size, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("diagram", size, false, view_flags());
   Diagram(snapshot, view, skin).draw(ImGui::GetContentRegionAvail());
   ImGui::EndChild();
 }

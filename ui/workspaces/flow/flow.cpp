@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/input.h"
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
@@ -180,7 +181,7 @@ void draw_architecture(const Shown& shown, FlowView& view, TextureStore& texture
   const float width = clamped(room.x * 0.5F, std::min(skin.px(380), room.x * 0.6F), skin.px(560));
   draw_diagram(snapshot, view, {width, room.y}, skin);
   ImGui::SameLine(0, skin.px(10));
-  ImGui::BeginChild("chosen", {0, room.y}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("chosen", {0, room.y}, false, view_flags());
   draw_tensors(shown, view, textures, skin);
   ImGui::EndChild();
 }
@@ -193,7 +194,7 @@ void draw_flow(WorkspaceContext& context) {
   settle(view, *shown.snapshot);
   draw_modes(view, skin);
   view.mode == FlowMode::architecture ? draw_summary(*shown.snapshot, skin) : end_choices();
-  ImGui::BeginChild("mode", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("mode", {0, 0}, false, view_flags());
   // Same order as FlowMode; the last three have their own requests.
   constexpr std::array draws = {draw_architecture, draw_lookup, draw_batch};
   static_assert(draws.size() + 3 == modes.size());

@@ -9,6 +9,7 @@
 
 #include "analysis/head_stages.h"
 #include "analysis/matrix_algebra.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/heatmap_picture.h"
@@ -311,7 +312,7 @@ void Table::draw() {
   draw_query(at, origin.y + heading, line);
   const float top = origin.y + heading + line + skin_.px(4);
   ImGui::SetCursorScreenPos({origin.x, top});
-  ImGui::BeginChild("rows", {room.x, body}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("rows", {room.x, body}, false, view_flags());
   draw_body(at, height);
   ImGui::EndChild();
   draw_outputs(at, top + body + skin_.px(4), line);
@@ -353,7 +354,7 @@ void draw_choices(const Snapshot& snapshot, FlowView& view, const Skin& skin) {
 void draw_queries(const Snapshot& snapshot, FlowView& view, int query, const Skin& skin) {
   const float most = std::max(skin.px(30), ImGui::GetContentRegionAvail().y / 4);
   const float height = view.lookup.strip_height > 0 ? std::min(view.lookup.strip_height, most) : skin.px(30);
-  ImGui::BeginChild("queries", {0, height}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("queries", {0, height}, false, view_flags());
   const float top = ImGui::GetCursorPosY();
   TokenStripOptions options;
   options.show_ids = false;
@@ -403,7 +404,7 @@ void draw_lookup(const Shown& shown, FlowView& view, TextureStore& textures, con
   const auto finite = [](float value) { return std::isfinite(value); };
   if (!std::ranges::any_of(view.lookup.shown.values.values, finite))
     return draw_quiet_note(tr(diverged_note), room, skin);
-  ImGui::BeginChild("table", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("table", {0, 0}, false, view_flags());
   Table(view, snapshot, textures, skin).draw();
   ImGui::EndChild();
 }

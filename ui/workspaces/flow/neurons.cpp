@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/input.h"
 #include "common/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/token_strip.h"
@@ -485,7 +486,7 @@ void draw_neurons(WorkspaceContext& context, NeuronsView& view) {
   const float half = std::floor(room.x * 0.5F), width = std::min(clamped(half, skin.px(360), skin.px(400)), half);
   draw_list(view, snapshot, context.maps.complete.version, {width, room.y}, skin);
   ImGui::SameLine(0, skin.px(12));
-  ImGui::BeginChild("neuron", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("neuron", {0, 0}, false, view_flags());
   draw_card(view, *result, snapshot, skin);
   ImGui::EndChild();
 }

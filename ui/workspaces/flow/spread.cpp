@@ -11,6 +11,7 @@
 #include <limits>
 #include <string_view>
 
+#include "base/input.h"
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
@@ -208,7 +209,7 @@ void draw_list(SpreadView& view, ImVec2 size, const Skin& skin) {
   const Scales scales = scales_of(list);
   const std::vector<int> matching = matching_tensors(view);
   int& chosen = view.activations ? view.activation : view.parameter;
-  ImGui::BeginChild("list", size, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("list", size, false, view_flags());
   if (matching.empty()) dim_text(tr("No name contains this text."), skin);
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(matching.size()));
@@ -435,7 +436,7 @@ void draw_spread(WorkspaceContext& context, SpreadView& view) {
   draw_list(view, {width, 0}, skin);
   ImGui::EndGroup();
   ImGui::SameLine(0, skin.px(12));
-  ImGui::BeginChild("tensor", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("tensor", {0, 0}, false, view_flags());
   draw_chosen(view, skin);
   ImGui::EndChild();
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/card_grid.h"
@@ -190,7 +191,7 @@ void draw_numbers(const char* word, int count, int& chosen, const char* help, co
 void draw_tensors(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   Heading(snapshot, view, skin).draw();
-  ImGui::BeginChild("tensors", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("tensors", {0, 0}, false, view_flags());
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const DataFlow* flow = snapshot.data_flow.get();
   if (!flow || flow->asked.box != view.box) {

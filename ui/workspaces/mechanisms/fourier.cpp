@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "common/clamped.h"
+#include "base/input.h"
 #include "widgets/heatmap.h"
 #include "workspaces/asked_once.h"
 #include "workspaces/mechanisms/modes.h"
@@ -126,7 +127,7 @@ void draw_fourier(WorkspaceContext& context, FourierView& view) {
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, summary(*result), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(14), half = std::floor((room.x - gap) / 2);
-  constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs;
+  const ImGuiWindowFlags flags = ImGuiWindowFlags_NoScrollbar | view_flags();
   ImGui::BeginChild("over steps", {half, room.y}, false, flags);
   draw_caption(tr("Power by frequency, %"), "",
                tr("Share of every frequency in the variance of the embedding over the numbers (discrete Fourier "

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analysis/matrix_algebra.h"
+#include "base/input.h"
 #include "widgets/heatmap.h"
 #include "workspaces/asked_once.h"
 #include "workspaces/mechanisms/modes.h"
@@ -172,7 +173,7 @@ void draw_induction(WorkspaceContext& context, InductionView& view) {
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, summary(*result), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(14);
-  constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs;
+  const ImGuiWindowFlags flags = ImGuiWindowFlags_NoScrollbar | view_flags();
   if (result->points.size() > 1) {
     const ImVec2 size{std::floor((room.x - gap) * 0.5F), room.y};
     ImGui::BeginChild("over steps", size, false, flags);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "config/architecture.h"
 #include "widgets/heatmap.h"
@@ -224,11 +225,11 @@ void draw_classes(WorkspaceContext& context, OriginsView& origins) {
   if (!context.studying && view.asked_of != context.live->run) ask_for_classes(context, view);
   // Less room for the text than in draw_beside, because a matrix of many classes needs it.
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  ImGui::BeginChild("text", {std::floor(room.x * 0.42F), room.y}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("text", {std::floor(room.x * 0.42F), room.y}, false, view_flags());
   draw_text(context, view, origins.gradients);
   ImGui::EndChild();
   ImGui::SameLine(0, skin.px(16));
-  ImGui::BeginChild("held out", {0, room.y}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("held out", {0, room.y}, false, view_flags());
   draw_held_out(context, view);
   ImGui::EndChild();
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/input.h"
 #include "base/pointed.h"
 #include "base/translation.h"
 #include "common/clamped.h"
@@ -242,8 +243,8 @@ void draw_pooling(PointsView& view, const PoolingPicture& picture, TextureStore&
 void draw_beside(const std::function<void()>& left, const std::function<void()>& right, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(16);
-  constexpr ImGuiWindowFlags child_flags =
-      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs;  // keys are handled by the view
+  const ImGuiWindowFlags child_flags =
+      ImGuiWindowFlags_NoScrollbar | view_flags();  // keys are handled by the view
   ImGui::BeginChild("left", {std::floor((room.x - gap) * 0.6F), room.y}, false, child_flags);
   left();
   ImGui::EndChild();

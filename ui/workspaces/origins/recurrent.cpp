@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "analysis/cell_memory.h"
+#include "base/input.h"
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "widgets/card_grid.h"
@@ -447,7 +448,7 @@ void draw_bottleneck(WorkspaceContext& context, OriginsView& origins) {
   const float height = skin.px(70) + skin.px(28) * static_cast<float>(inspection->handed.rows);
   draw_heatmap("handed", inspection->handed, view.version,
                {0, std::min(height, ImGui::GetContentRegionAvail().y * 0.5F)}, options, context.textures, skin);
-  ImGui::BeginChild("read out", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("read out", {0, 0}, false, view_flags());
   draw_read_out(*inspection, *context.maps.complete.snapshot, skin);
   ImGui::EndChild();
 }

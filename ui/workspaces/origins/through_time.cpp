@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -43,7 +44,7 @@ void draw_outputs(WorkspaceContext& context, GradientsView& view) {
   quiet_words(tr("L = \u2212log p of"),
               tr("The token whose loss is backpropagated, given the tokens before it. Keys: \u2190 and \u2192."), skin);
   ImGui::SameLine(0, skin.px(4));
-  ImGui::BeginChild("outputs", {0, outputs_height(view, skin)}, false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("outputs", {0, outputs_height(view, skin)}, false, view_flags());
   int& in_view = *ImGui::GetStateStorage()->GetIntRef(ImGui::GetID("in view"), -1);
   const int count = view.inspection ? static_cast<int>(view.inspection->written.size()) : 0;
   for (int i = 0; i < count; ++i) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "analysis/matrix_algebra.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "config/position_schemes.h"
@@ -204,7 +205,7 @@ void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, Positi
   const float left = std::floor((room.x - gap) * 0.56F);
   const float lower = std::floor(room.y * 0.4F);
 
-  ImGui::BeginChild("left", {left, room.y}, false, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("left", {left, room.y}, false, ImGuiWindowFlags_NoScrollbar | view_flags());
   draw_heading(scheme, *snapshot.positions, view, skin);
   caption(tr(scheme.caption), 2, skin);
   draw_matrix(scheme, snapshot.model.rope_theta, view, {0, -lower}, textures, skin);
@@ -216,7 +217,7 @@ void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, Positi
   ImGui::EndChild();
 
   ImGui::SameLine(0, gap);
-  ImGui::BeginChild("right", {0, room.y}, false, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("right", {0, room.y}, false, ImGuiWindowFlags_NoScrollbar | view_flags());
   bold_text(trf("Pairwise similarity of {}s", row_word(scheme.form)), skin);
   caption(tr(scheme.alike), 2, skin);
   draw_dots(scheme, view, {0, -lower}, textures, skin);
