@@ -524,9 +524,10 @@ std::string without_spaces(std::string text) {
 }
 
 TEST(BuiltIns, AreAllThereAndDisjoint) {
-  EXPECT_THAT(built_in_corpora(), SizeIs(9));
+  EXPECT_THAT(built_in_corpora(), SizeIs(11));
   for (const BuiltIn& built_in : built_in_corpora()) {
-    if (built_in.name == "modular" || built_in.name == "repeats") continue;  // see Modular and Drawn
+    if (built_in.name == "modular") continue;                                          // see Modular
+    if (load_corpus(config_of(std::string(built_in.name)), {}, true).drawn) continue;  // see Drawn
     const Corpus corpus = load_corpus(config_of(std::string(built_in.name)));
     EXPECT_EQ(corpus.name, built_in.name);
     EXPECT_THAT(corpus.hash, SizeIs(16));
@@ -635,12 +636,79 @@ TEST(Drawn, RepeatsHasAPeriodThatVariesAndNoWordTwiceInIt) {
   for (const std::size_t length : {1, 2, 3, 500}) EXPECT_THAT(corpus.draw(random, length).words, SizeIs(length));
 }
 
+// Removes pairs of partners until none is left: what remains of the prefix of a Dyck word are opening brackets.
+std::string without_pairs(std::string text) {
+  for (std::size_t at = 0; at + 1 < text.size();) {
+    const std::string_view pair = std::string_view(text).substr(at, 2);
+    if (pair == "()" || pair == "[]" || pair == "{}") {
+      text.erase(at, 2);
+      at = 0;
+    } else {
+      ++at;
+    }
+  }
+  return text;
+}
+
+TEST(Drawn, BracketsCloseInOrder) {
+  const DrawnCorpus corpus = brackets();
+  Random random(3);
+  std::map<std::size_t, int> depths;
+  for (int i = 0; i < 200; ++i) {
+    const DrawnExample example = corpus.draw(random, 63);
+    ASSERT_THAT(example.words, SizeIs(63));
+    ASSERT_THAT(example.determined, SizeIs(63));
+    const std::string text = without_spaces(text_of(corpus, example));
+    for (std::size_t end = 1; end <= text.size(); ++end) {
+      const std::string open = without_pairs(text.substr(0, end));
+      ASSERT_EQ(open.find_first_of(")]}"), std::string::npos) << text;
+      ++depths[open.size()];
+      EXPECT_EQ(example.determined[end - 1], std::string(")]}").find(text[end - 1]) != std::string::npos);
+    }
+  }
+  EXPECT_EQ(depths.rbegin()->first, 4U);
+  EXPECT_GT(depths[4], 200);
+}
+
+// By trying every rule.
+TEST(Drawn, RulesDetermineWhatAllRulesThatFitAgreeOn) {
+  constexpr int p = 5;
+  const DrawnCorpus corpus = rules(p);
+  EXPECT_THAT(corpus.words, ElementsAre("f(0)", "f(1)", "f(2)", "f(3)", "f(4)", "0", "1", "2", "3", "4"));
+  Random random(3);
+  std::set<std::pair<int, int>> drawn;
+  for (int i = 0; i < 300; ++i) {
+    const DrawnExample example = corpus.draw(random, 13);
+    ASSERT_THAT(example.determined, SizeIs(13));
+    std::vector<std::pair<int, int>> fitting;
+    for (int a = 0; a < p; ++a)
+      for (int b = 0; b < p; ++b) fitting.emplace_back(a, b);
+    for (std::size_t at = 0; at + 1 < 13; at += 2) {
+      const int x = example.words[at];
+      std::set<int> answers;
+      for (const auto& [a, b] : fitting) answers.insert((a * x + b) % p);
+      EXPECT_FALSE(example.determined[at]) << "x is random";
+      EXPECT_EQ(example.determined[at + 1], answers.size() == 1);
+      std::erase_if(fitting,
+                    [&](const auto& rule) { return (rule.first * x + rule.second) % p != example.words[at + 1] - p; });
+    }
+    ASSERT_FALSE(fitting.empty()) << "some rule fits all examples";
+    if (fitting.size() == 1) drawn.insert(fitting.front());
+  }
+  EXPECT_THAT(drawn, SizeIs(p * p)) << "every rule is drawn";
+  EXPECT_THROW(rules(6), CorpusError);
+}
+
 TEST(Drawn, IsTextOnly) {
-  EXPECT_THROW(load_corpus(config_of("repeats")), CorpusError);
-  const Corpus corpus = load_corpus(config_of("repeats"), {}, true);
-  EXPECT_TRUE(corpus.drawn);
-  EXPECT_THAT(lines_of(corpus.text.test), SizeIs(100));
-  EXPECT_EQ(corpus.hash, load_corpus(config_of("repeats"), {}, true).hash);
+  for (const char* name : {"repeats", "brackets", "rules"}) {
+    CorpusConfig config = config_of(name);
+    config.modulus = 7;
+    EXPECT_THROW(load_corpus(config), CorpusError);
+    const Corpus corpus = load_corpus(config, {}, true);
+    EXPECT_TRUE(corpus.drawn);
+    EXPECT_THAT(lines_of(corpus.text.test), SizeIs(100));
+    EXPECT_EQ(corpus.hash, load_corpus(config, {}, true).hash);
+  }
 }
 
 // ---- the user's files

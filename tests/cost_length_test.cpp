@@ -131,6 +131,43 @@ TEST(Length, LearnedPositionsEndAndOtherCorporaHaveNothingLonger) {
   EXPECT_EQ(file.points.back().length, 4);
 }
 
+// Every example is "a b a b …", so each position's loss is that of one forward pass.
+TEST(Length, OfADrawnCorpusNewExamplesOfTwiceTheContext) {
+  ModelConfig config = small_config();
+  config.architecture = "decoder-only";
+  config.max_length = 16;
+  Corpus corpus;
+  corpus.drawn = {.words = {"a", "b"}, .draw = [](Random&, std::size_t length) {
+                    DrawnExample example;
+                    for (std::size_t i = 0; i < length; ++i) {
+                      example.words.push_back(static_cast<int>(i % 2));
+                      example.determined.push_back(i >= 5);
+                    }
+                    return example;
+                  }};
+  corpus.text.train = "a b a b\n";
+  const LengthResult result = measure_lengths(*still(config), letter_tokenizer(), corpus, {}, [](double) {});
+  config.max_length = 32;
+  const Model wide = still(config);
+  const torch::NoGradGuard no_grad;
+  std::vector<std::int64_t> ids = {letter_tokenizer().special().end};
+  for (int i = 0; i < 31; ++i) ids.push_back(letter_tokenizer().encode(i % 2 == 0 ? "a" : "b").front().id);
+  torch::Tensor logits = wide->logits(wide->decode(torch::tensor(ids).unsqueeze(0), {}))[0];  // L×V
+  // never the line end
+  logits.select(1, ids.front()).fill_(-1e9);
+  const torch::Tensor log_probs = logits.log_softmax(-1);
+  EXPECT_TRUE(result.text);
+  ASSERT_EQ(result.points.size(), 26U) << "6 … 31; the line end at 32 is a matter of the context's length";
+  for (const LengthPoint& point : result.points) {
+    const torch::Tensor here = log_probs[point.length - 1];
+    const std::int64_t target = ids[static_cast<std::size_t>(point.length)];
+    EXPECT_NEAR(point.nll.per_token(), -here[target].item<double>(), 1e-4);
+    EXPECT_EQ(point.exact, here.argmax().item<std::int64_t>() == target ? point.pairs : 0);
+    EXPECT_EQ(point.pairs, result.points.front().pairs);
+  }
+  EXPECT_EQ(result.points.front().length, 6);
+}
+
 TEST(Length, OfTextTheLikelihoodByThePlaceInAWindowTwiceAsLong) {
   ModelConfig config = small_config();
   config.architecture = "decoder-only";

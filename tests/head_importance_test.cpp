@@ -124,6 +124,51 @@ TEST(HeadImportance, OfALanguageModelAndOfNoHeads) {
   EXPECT_THAT(inspection_of(engine).problem, HasSubstr("no heads to ablate"));
 }
 
+// Without queries and keys every visible key gets the same weight: 1 / (q + 1) on the first one.
+TEST(HeadImportance, KnowsTheShareOfTheFirstToken) {
+  Config config = tiny_config();
+  config.model.architecture = "decoder-only";
+  config.model.positions = "learned";
+  TorchEngine engine;
+  engine.reset(config, {});
+  engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});
+  EXPECT_NE(*inspection_of(engine).first_masked_nll, inspection_of(engine).nll);
+  {
+    const torch::NoGradGuard no_grad;
+    for (const char* name : {"weight", "bias"})
+      engine.model().named_parameters()["decoder.layers.0.self_attn.in_proj_" + std::string(name)].zero_();
+  }
+  double share = 0, queries = 0;
+  for (const Batch& batch : validation_batches(engine.model(), *engine.dataset(), 8))
+    for (std::int64_t row = 0; row < batch.target_out.size(0); ++row)
+      for (std::int64_t query = 1; query < batch.target_out.size(1); ++query) {
+        if (batch.target_out[row][query].item<std::int64_t>() == config.model.padding_id) continue;
+        share += 1 / static_cast<double>(query + 1);
+        ++queries;
+      }
+  const HeadsResult result = inspection_of(engine);
+  for (const HeadImportance& head : result.heads) EXPECT_NEAR(head.first, share / queries, 1e-5);
+  EXPECT_NEAR(*result.first_masked_nll, result.nll, 1e-6) << "all values are zero";
+}
+
+TEST(HeadImportance, AMaskedFirstTokenLeavesItsShareToTheOthers) {
+  Config config = tiny_config();
+  config.model.architecture = "decoder-only";
+  TorchEngine engine;
+  engine.reset(config, {});
+  engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});
+  const torch::Tensor ids = validation_batches(engine.model(), *engine.dataset(), 8).front().target_in;
+  const Interventions masked = first_token_masked(engine.config().model, ids.size(1));
+  Inspection plain, changed{.interventions = &masked};
+  const torch::NoGradGuard no_grad;
+  engine.model().decode(ids, Memory(), nullptr, &plain);
+  engine.model().decode(ids, Memory(), nullptr, &changed);
+  torch::Tensor expected = plain.decoder.front().clone();
+  expected.slice(2, 1).select(3, 0).zero_();
+  expected /= expected.sum(-1, true);
+  EXPECT_TRUE(changed.decoder.front().allclose(expected, 1e-5, 1e-6));
+}
+
 TEST(HeadImportance, OverTheTrainingIsThatOfEveryRecordedStep) {
   Config config = tiny_config();
   config.training.history_interval = 2;

@@ -3,6 +3,7 @@
 
 #include "engine/torch_engine.h"
 #include "inspect/circuit/induction.h"
+#include "inspect/probe/bounded_tokens.h"
 #include "messages/metrics.h"
 #include "run_fixture.h"
 #include "training/batch_source.h"
@@ -95,6 +96,32 @@ TEST(Induction, OfAModelBuiltByHandIsPerfect) {
   EXPECT_NEAR(point.heads[1].copying, 1, 1e-6) << "its OV circuit is the identity";
 }
 
+InductionResult trials_of(HandBuilt& built) {
+  InductionResult result;
+  result.points.push_back(induction_point(*built.model, built.tokenizer, 7, result, {}));
+  add_trials(*built.model, built.tokenizer, result);
+  return result;
+}
+
+TEST(Induction, WithoutItsHeadsTheSkillIsLost) {
+  HandBuilt built;
+  const InductionResult result = trials_of(built);
+  EXPECT_EQ(result.without_induction.heads_off, std::vector{(HeadPlace{AttentionPart::decoder, 1, 0})});
+  EXPECT_EQ(result.without_induction.accuracy, 0) << "nothing else writes to the output";
+  EXPECT_NEAR(result.without_induction.nll, std::log(built.v), 1e-4) << "all tokens are equally likely";
+  EXPECT_EQ(result.without_others.heads_off, std::vector{(HeadPlace{AttentionPart::decoder, 0, 0})});
+  EXPECT_LT(result.without_others.accuracy, 0.3) << "here the only other head is the previous-token head";
+  EXPECT_EQ(result.first_masked.accuracy, 1) << "no head needs the first token";
+}
+
+TEST(Induction, OtherHeadsCanBeAblated) {
+  HandBuilt built;
+  const torch::NoGradGuard no_grad;
+  built.output(0).zero_();
+  const InductionResult result = trials_of(built);
+  EXPECT_THAT(result.without_induction.heads_off, testing::IsEmpty()) << "no head has a high score";
+}
+
 TEST(Induction, NeedsTheHeadBefore) {
   HandBuilt built;
   const torch::NoGradGuard no_grad;
@@ -185,6 +212,22 @@ TEST(Repeats, ValidationCountsOnlyTokensThatFollow) {
   EXPECT_EQ(result.points.back().heads.size(), 4U);
   ASSERT_TRUE(result.circuits);
   EXPECT_EQ(result.circuits->tokens.size(), 62U);
+}
+
+TEST(Repeats, APromptMayBeginWithALineEndAsExamplesDo) {
+  TorchEngine engine;
+  engine.reset(repeats_config(), {});
+  bool truncated = false;
+  const auto ids = [&](std::string_view text) {
+    std::vector<int> found;
+    for (const Token& token : prompt_tokens(engine.tokenizer(), text, 16, truncated)) found.push_back(token.id);
+    return found;
+  };
+  std::vector<int> expected = ids("a b");
+  ASSERT_EQ(expected.size(), 2U);
+  expected.insert(expected.begin(), Tokenizer::eos_id);
+  EXPECT_EQ(ids("⏎ a b"), expected);
+  EXPECT_FALSE(truncated);
 }
 
 TEST(Repeats, NeedsOneTokenPerWord) {

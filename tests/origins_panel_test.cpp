@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "shell/export.h"
 #include "shell/panels.h"
@@ -232,6 +233,57 @@ TEST_F(OriginsPanel, TheLearningRateIsDrawnBeforeAnyTraining) {
   EXPECT_GT(schedule.warmup, 4000);
   ui.key(Key::up, draw);
   EXPECT_GT(schedule.d_model, 512);
+}
+
+// The angle from one feature's direction to the next one's, anticlockwise: sorted by direction.
+std::vector<double> angles_between(const ToyModel& model) {
+  std::vector<double> directions, angles;
+  for (int feature = 0; feature < model.features(); ++feature)
+    directions.push_back(std::atan2(model.column(feature)[1], model.column(feature)[0]) * 180 / std::numbers::pi);
+  std::ranges::sort(directions);
+  for (std::size_t i = 0; i < directions.size(); ++i)
+    angles.push_back(i + 1 < directions.size() ? directions[i + 1] - directions[i]
+                                               : directions.front() + 360 - directions.back());
+  return angles;
+}
+
+TEST(Superposition, FiveSparseFeaturesFormAPentagon) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    ToyModel model(5, seed);
+    for (int i = 0; i < most_toy_steps; ++i) model.step({.count = 5, .sparsity = 0.9});
+    for (const double angle : angles_between(model)) EXPECT_NEAR(angle, 72, 5);
+    for (int feature = 0; feature < 5; ++feature) EXPECT_GT(model.product(feature, feature), 0.8);
+  }
+}
+
+TEST(Superposition, OfDenseFeaturesTheTwoMostImportantOnesAreOrthogonal) {
+  ToyModel model(5, 1);
+  for (int i = 0; i < most_toy_steps; ++i) model.step({.count = 5, .sparsity = 0, .importance = 0.7});
+  for (int feature = 0; feature < 5; ++feature)
+    EXPECT_NEAR(model.product(feature, feature), feature < 2 ? 1 : 0, 0.05) << feature;
+  EXPECT_NEAR(model.product(0, 1), 0, 0.05);
+  for (int feature = 2; feature < 5; ++feature)
+    EXPECT_NEAR(model.bias(feature), 0.5, 0.1) << "the mean of what is not represented";
+}
+
+TEST_F(OriginsPanel, SuperpositionIsTrainedLiveAndAgainAfterEveryChange) {
+  show(OriginsMode::superposition);
+  EXPECT_TRUE(find_workspace("origins")->is_busy(scope.views));
+  const int before = view.superposition.steps;
+  ui.frames(10, draw);
+  EXPECT_GT(view.superposition.steps, before);
+  while (view.superposition.learning) ui.frames(1, draw);
+  EXPECT_EQ(view.superposition.steps, most_toy_steps);
+  EXPECT_FALSE(find_workspace("origins")->is_busy(scope.views));
+  EXPECT_TRUE(ui.drew("5 of 5 features are represented"));
+  EXPECT_LT(view.superposition.losses.y[200], view.superposition.losses.y[0] / 2);
+  const auto numbers = *find_workspace("origins")->numbers(scope.views);
+  EXPECT_FLOAT_EQ(numbers.matrix.at(1, 2), static_cast<float>(view.superposition.model.product(1, 2)));
+  ui.key(Key::home, draw);
+  EXPECT_LT(view.superposition.steps, most_toy_steps);
+  EXPECT_TRUE(view.superposition.learning);
+  ui.key(Key::enter, draw);
+  EXPECT_FALSE(view.superposition.learning);
 }
 
 TEST_F(OriginsPanel, TheRunsOwnRateLiesOverIt) {

@@ -1,9 +1,11 @@
 // The heads command: the loss increase on the validation part when each head is ablated, and for a decoder-only model
 // the induction scores.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "analysis/head_agreement.h"
 #include "commands/commands.h"
@@ -23,6 +25,19 @@ void add_scores(nlohmann::ordered_json& json, const HeadInduction& head) {
   json["induction_score"] = head.induction;
   json["first_token_score"] = head.first;
   json["copying_score"] = head.copying;
+}
+
+nlohmann::ordered_json trial_json(const InductionTrial& trial) {
+  nlohmann::ordered_json json = {{"accuracy", trial.accuracy}, {"nll", trial.nll}};
+  for (const HeadPlace& place : trial.heads_off) json["heads_off"].push_back(place_json(place));
+  return json;
+}
+
+void add_trials(nlohmann::ordered_json& json, const InductionResult& result) {
+  json["induction"]["first_token_masked"] = trial_json(result.first_masked);
+  if (result.without_induction.heads_off.empty()) return;
+  json["induction"]["without_induction_heads"] = trial_json(result.without_induction);
+  json["induction"]["without_as_many_others"] = trial_json(result.without_others);
 }
 
 // The entries of a HeadsResult are in the same order.
@@ -53,14 +68,31 @@ void print(const InductionPoint& point, const ModelConfig& model) {
                head_name(head.place, model), head.previous, head.induction, head.first, head.copying);
 }
 
+void print(const InductionResult& result, const ModelConfig& model) {
+  print(result.points.back(), model);
+  const auto line = [&](const char* change, const InductionTrial& trial) {
+    fmt::print("{}{}: {:.1f} % of the repeated ones predicted, {:.3f} nats\n", change,
+               fmt::join(trial.heads_off |
+                             std::views::transform([&](const HeadPlace& place) { return head_name(place, model); }),
+                         ", "),
+               100 * trial.accuracy, trial.nll);
+  };
+  line("first token masked", result.first_masked);
+  if (result.without_induction.heads_off.empty()) return;
+  line("without the induction heads, ", result.without_induction);
+  line("without as many others, ", result.without_others);
+}
+
 nlohmann::ordered_json to_json(const HeadsResult& inspection, bool with_fast) {
   nlohmann::ordered_json json = {{"tokens", inspection.tokens}, {"nll", inspection.nll}};
+  if (inspection.first_masked_nll) json["first_token_masked_nll"] = *inspection.first_masked_nll;
   if (with_fast) json["agreement"] = agreement(inspection);
   json["heads"] = json["pruning"] = nlohmann::ordered_json::array();
   for (const HeadImportance& head : inspection.heads) {
     nlohmann::ordered_json of = place_json(head.place);
     of["exact"] = head.exact;
     if (with_fast) of["fast"] = head.fast;
+    if (inspection.first_masked_nll) of["first_token_share"] = head.first;
     json["heads"].push_back(std::move(of));
   }
   for (std::size_t i = 0; i < inspection.pruning.size(); ++i) {
@@ -75,8 +107,11 @@ nlohmann::ordered_json to_json(const HeadsResult& inspection, bool with_fast) {
 void print(const HeadsResult& inspection, const ModelConfig& model) {
   fmt::print("{} held-out tokens, {:.4f} nats per token with all heads\n", inspection.tokens, inspection.nll);
   for (const HeadImportance& head : inspection.heads)
-    fmt::print("  without {:<14} {:+.4f} nats/token   E|∂L/∂ξ| {:.4f} nats/sentence\n", head_name(head.place, model),
-               head.exact, head.fast);
+    fmt::print("  without {:<14} {:+.4f} nats/token   E|∂L/∂ξ| {:.4f} nats/sentence{}\n", head_name(head.place, model),
+               head.exact, head.fast,
+               inspection.first_masked_nll ? fmt::format("   first token {:.3f}", head.first) : "");
+  if (inspection.first_masked_nll)
+    fmt::print("first token masked: {:.4f} nats per token\n", *inspection.first_masked_nll);
   fmt::print("rank correlation of the two measures: {:.2f} (Spearman)\npruning, least important head first:\n",
              agreement(inspection));
   for (std::size_t i = 0; i < inspection.pruning.size(); ++i)
@@ -135,7 +170,10 @@ int heads(const HeadsOptions& options) {
   line.clear();
   if (!inspection.problem.empty()) throw std::runtime_error(inspection.problem);
   nlohmann::ordered_json json = ablates ? to_json(inspection, true) : nlohmann::ordered_json::object();
-  if (!induction.points.empty()) add_induction(json, induction.points.back());
+  if (!induction.points.empty()) {
+    add_induction(json, induction.points.back());
+    add_trials(json, induction);
+  }
   if (const Composition& composition = induction.composition; !composition.q.empty()) {
     json["composition"] = {
         {"q", rows_json(composition.q)}, {"k", rows_json(composition.k)}, {"v", rows_json(composition.v)}};
@@ -145,7 +183,7 @@ int heads(const HeadsOptions& options) {
     return 0;
   }
   if (ablates) print(inspection, engine.config().model);
-  if (!induction.points.empty()) print(induction.points.back(), engine.config().model);
+  if (!induction.points.empty()) print(induction, engine.config().model);
   return 0;
 }
 

@@ -20,7 +20,7 @@ nlohmann::json to_json(const LengthResult& inspection) {
   if (!inspection.problem.empty()) json["problem"] = inspection.problem;
   for (const LengthPoint& point : inspection.points) {
     nlohmann::json of = {{"length", point.length}, {"nll", point.nll.per_token()}};
-    if (!inspection.text) {
+    if (point.pairs > 0) {
       of["pairs"] = point.pairs;
       of["exact_match"] = point.exact_share();
     }
@@ -34,7 +34,7 @@ void print(const LengthResult& inspection) {
              inspection.text ? "tokens" : "words");
   for (const LengthPoint& point : inspection.points) {
     fmt::print("  {:4}  NLL {:8.4f} nats/token", point.length, point.nll.per_token());
-    if (!inspection.text) fmt::print("  exact {:6.2f} % of {}", 100 * point.exact_share(), point.pairs);
+    if (point.pairs > 0) fmt::print("  exact {:6.2f} % of {}", 100 * point.exact_share(), point.pairs);
     fmt::print("\n");
   }
   if (!inspection.problem.empty()) fmt::print("{}\n", inspection.problem);

@@ -194,20 +194,9 @@ double pooling_loss(const LearnedPooling& pooling, const KeyedValues& known, std
 }
 
 double PoolingDescent::update(LearnedPooling& pooling, const KeyedValues& known, double learning_rate) {
-  constexpr double of_mean = 0.9, of_square = 0.999, epsilon = 1e-8;
   std::vector<double> gradient;
   const double loss = pooling_loss(pooling, known, &gradient);
-  if (!std::isfinite(loss)) return loss;
-  mean_.resize(gradient.size());
-  square_.resize(gradient.size());
-  ++steps_;
-  for (std::size_t i = 0; i < gradient.size(); ++i) {
-    mean_[i] += (1 - of_mean) * (gradient[i] - mean_[i]);
-    square_[i] += (1 - of_square) * (gradient[i] * gradient[i] - square_[i]);
-    const double mean = mean_[i] / (1 - std::pow(of_mean, steps_));
-    const double square = square_[i] / (1 - std::pow(of_square, steps_));
-    pooling.parameters[i] -= learning_rate * mean / (std::sqrt(square) + epsilon);
-  }
+  if (std::isfinite(loss)) adam_.update(pooling.parameters, gradient, learning_rate);
   return loss;
 }
 

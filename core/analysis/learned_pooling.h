@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/adam.h"
 #include "analysis/kernel_regression.h"
 #include "common/matrix.h"
 
@@ -60,15 +61,14 @@ std::vector<double> pooling_estimates(const LearnedPooling& pooling, std::span<c
 // every key attends only to itself. `gradient`, if given, gets ∂/∂parameters. NaN with fewer than two keys.
 double pooling_loss(const LearnedPooling& pooling, const KeyedValues& known, std::vector<double>* gradient = nullptr);
 
-// Gradient descent with Adam (1412.6980), like the models here.
+// Gradient descent with Adam, like the models here.
 class PoolingDescent {
  public:
   // Performs one step; returns the loss before it. Changes nothing if that is NaN.
   double update(LearnedPooling& pooling, const KeyedValues& known, double learning_rate);
 
  private:
-  int steps_ = 0;
-  std::vector<double> mean_, square_;
+  Adam adam_;
 };
 
 }  // namespace attnscope

@@ -98,6 +98,9 @@ bool has_feed_forward(const Config& config) {
 bool is_modular(const Config& config) {
   return config.corpus.source == "modular";
 }
+bool uses_modulus(const Config& config) {
+  return is_modular(config) || config.corpus.source == "rules";
+}
 bool uses_adamw(const Config& config) {
   return config.training.optimizer == "adamw";
 }
@@ -169,7 +172,7 @@ const std::vector<ConfigField>& field_table() {
        "test",
        reads_pairs},
       {ATTNSCOPE_FIELD(corpus.modulus), "Modulus p", range(2, 251),
-       "Corpus modular: the results are computed modulo p; * and / need a prime", is_modular},
+       "Corpora modular and rules: the results are computed modulo p; *, / and rules need a prime", uses_modulus},
       {ATTNSCOPE_FIELD(corpus.operation), "Operation", one_of({"+", "-", "*", "/", "x^2+y^2"}),
        "Corpus modular: how the two numbers are combined", is_modular},
       {ATTNSCOPE_FIELD(tokenizer.type), "Type", one_of({"bpe", "unigram", "char", "word"}),

@@ -26,7 +26,7 @@ struct CorpusConfig {
   bool lowercase = false;                 // a file's text is lowercased
   bool normalize = true;                  // a file's and typed text is read as NFC, every kind of space as a space
   double held_out = 5;  // percent of a pairs file's sources (or of modular's) for validation, and as many for testing
-  std::int64_t modulus = 59;    // modular: p
+  std::int64_t modulus = 59;    // modular, rules: p
   std::string operation = "+";  // modular: "+", "-", "*", "/" or "x^2+y^2"
   bool operator==(const CorpusConfig&) const = default;
 };

@@ -924,6 +924,7 @@ InductionResult TorchEngine::induction(const InductionQuestion& question, const 
   } else {
     ask(watched, progress);
   }
+  add_trials(*watched.model, *run_.tokenizer, made);
   made.composition = composition(*watched.model);
   const std::optional<HeadPlace>& place = question.circuits_of;
   const PartSize size = part_size(run_.config.model, AttentionPart::decoder);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct HeadImportance {
   HeadPlace place;
   double exact = 0;  // increase of the validation loss with only this head ablated, nats/token
   double fast = 0;  // E|∂L/∂ξ| of a mask ξ = 1 on its output, nats/sentence, from one pass with gradients (§2.2)
+  // Of a decoder-only model: mean attention weight of the later tokens on the first one.
+  double first = 0;
 };
 
 // The heads ablated cumulatively, the least important first.
@@ -27,9 +30,11 @@ struct PruningPoint {
 };
 
 struct HeadsResult {
-  std::string problem = {};                // why there is none, in one sentence
-  std::int64_t tokens = 0;                 // predicted tokens of the validation part
-  double nll = 0;                          // nats/token, with all heads
+  std::string problem = {};  // why there is none, in one sentence
+  std::int64_t tokens = 0;   // predicted tokens of the validation part
+  double nll = 0;            // nats/token, with all heads
+  // Of a decoder-only model: nats/token if only the first token attends to the first token (arXiv 2309.17453).
+  std::optional<double> first_masked_nll = {};
   std::vector<HeadImportance> heads = {};  // by attention, layer, head
   std::vector<PruningPoint> pruning = {};  // from all heads to none
 };

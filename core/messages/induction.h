@@ -34,6 +34,12 @@ struct InductionPoint {
   double in_context = 0;                  // mean loss over the last quarter of the context − over the first, nats
 };
 
+// The repeated tokens with some heads ablated, or with the first token masked.
+struct InductionTrial {
+  std::vector<HeadPlace> heads_off = {};
+  double accuracy = 0, nll = 0;  // as in InductionPoint
+};
+
 // How much of a later head's input comes from an earlier head (Elhage et al. 2021): ‖product‖ / (‖one‖ ‖other‖), by
 // Frobenius norms. Rows: the later heads, columns: the earlier ones; 0 if the column's layer is not earlier.
 struct Composition {
@@ -54,6 +60,10 @@ struct InductionResult {
   InductionQuestion question = {};
   int sequences = 0, length = 0;             // of random repeated tokens
   std::vector<InductionPoint> points = {};  // ascending; the last with the present weights
+  // Of the present weights: without the induction heads, and without as many others, drawn with a fixed seed (Olsson et
+  // al. 2022, argument 2); no heads if there are none. Without attention to the first token, except by itself (arXiv
+  // 2309.17453, table 1).
+  InductionTrial without_induction = {}, without_others = {}, first_masked = {};
   Composition composition = {};             // of the present weights; empty for more than 256 heads
   std::optional<TokenCircuits> circuits = {};
 };

@@ -52,6 +52,16 @@ torch::Tensor with_gradient(const torch::Tensor& value) {
 
 }  // namespace
 
+Interventions first_token_masked(const ModelConfig& config, std::int64_t queries) {
+  HiddenKeys hidden{.place = {.part = AttentionPart::decoder}, .cells = {}};
+  for (int query = 1; query < queries; ++query) hidden.cells.push_back({query, 0});
+  Interventions masked;
+  const PartSize size = part_size(config, AttentionPart::decoder);
+  for (hidden.place.layer = 0; hidden.place.layer < size.layers; ++hidden.place.layer)
+    for (hidden.place.head = 0; hidden.place.head < size.heads; ++hidden.place.head) masked.hidden.push_back(hidden);
+  return masked;
+}
+
 bool LayerInspection::is_off() const {
   if (!inspection_ || !inspection_->interventions) return false;
   const auto& off = inspection_->interventions->layers_off;

@@ -82,6 +82,9 @@ struct StreamChange {
   std::function<torch::Tensor(const torch::Tensor&)> change;
 };
 
+// For a decoder-only model: only the first of so many queries attends to the first key.
+Interventions first_token_masked(const ModelConfig& config, std::int64_t queries);
+
 // Passed through a forward pass that is inspected. A pass with a cache sees only its own tokens.
 struct Inspection {
   // ---- requests

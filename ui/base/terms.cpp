@@ -333,6 +333,10 @@ constexpr std::array terms = {
          "Training: one update of the weights by the optimizer, from the gradients of one batch. Decoding: one "
          "generated token.",
          "", "", "training.steps"},
+    Term{"superposition",
+         "A layer represents more features than it has dimensions, as directions that are not at right angles. The "
+         "features interfere, which costs little if few of them are active at once.",
+         "x\u2032 = ReLU(W\u1D40W x + b)", "Elhage et al. 2022, arXiv 2209.10652", "superposition"},
     Term{"symbols",
          "D is d_model, the width of every vector between layers; H the number of heads, each of width d_k = D / H; "
          "d_ff the inner width of a feed-forward network; V the vocabulary size; B the number of sentences in a batch; "

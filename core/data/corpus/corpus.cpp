@@ -21,7 +21,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::array<BuiltIn, 9> descriptions = {{
+constexpr std::array<BuiltIn, 11> descriptions = {{
     {"english-french", "70 000 sentences from a small grammar; to translate “it”, the model must find its noun"},
     {"copy", "letters, copied"},
     {"reverse", "letters, reversed"},
@@ -31,11 +31,15 @@ constexpr std::array<BuiltIn, 9> descriptions = {{
     {"verdicts", "guests’ verdicts for a classifier: praise, complaint or mixed; word order and “not” decide"},
     {"modular", "arithmetic modulo p, for a classifier: “3 + 5 =” and the result"},
     {"repeats", "random letters and digits, repeated, for a decoder-only model; every batch has new ones"},
+    {"brackets", "nested brackets of three kinds, for a decoder-only model; every batch has new ones"},
+    {"rules", "values of a linear function modulo p, for a decoder-only model; every example has another function"},
 }};
 
 // The corpora whose examples are drawn during training.
-DrawnCorpus drawn_corpus(std::string_view name) {
-  return name == "repeats" ? repeats() : DrawnCorpus();
+DrawnCorpus drawn_corpus(const CorpusConfig& config) {
+  if (config.source == "repeats") return repeats();
+  if (config.source == "brackets") return brackets();
+  return config.source == "rules" ? rules(config.modulus) : DrawnCorpus();
 }
 
 std::vector<Draft> make_drafts(const CorpusConfig& config, const CorpusProgress& progress) {
@@ -97,7 +101,7 @@ std::string name_of_file(const CorpusConfig& config) {
 
 Corpus load_pairs(const CorpusConfig& config, const CorpusProgress& progress) {
   Corpus corpus;
-  if (config.target.empty() && drawn_corpus(config.source)) {
+  if (config.target.empty() && drawn_corpus(config)) {
     throw CorpusError(fmt::format("{} has no pairs: it is a corpus for a language model "
                                   "(model.architecture=decoder-only, tokenizer.type=word)",
                                   config.source));
@@ -169,7 +173,7 @@ std::string drawn_lines(const DrawnCorpus& drawn, Random& random, std::int64_t c
 Corpus draw_text(const CorpusConfig& config) {
   Corpus corpus;
   corpus.name = config.source;
-  corpus.drawn = drawn_corpus(config.source);
+  corpus.drawn = drawn_corpus(config);
   Random random(config.seed);
   corpus.text.train = drawn_lines(corpus.drawn, random, 500);
   corpus.text.validation = drawn_lines(corpus.drawn, random, 100);
@@ -179,7 +183,7 @@ Corpus draw_text(const CorpusConfig& config) {
 
 Corpus load_text(const CorpusConfig& config, const CorpusProgress& progress) {
   Corpus corpus;
-  if (drawn_corpus(config.source)) {
+  if (drawn_corpus(config)) {
     corpus = draw_text(config);
   } else if (is_built_in(config.source)) {
     corpus = load_pairs(config, progress);

@@ -5,12 +5,6 @@
 namespace attnscope {
 namespace {
 
-bool is_prime(int number) {
-  for (int divisor = 2; divisor * divisor <= number; ++divisor)
-    if (number % divisor == 0) return false;
-  return number > 1;
-}
-
 // The powers of `base` modulo p, from 1 until they repeat.
 std::vector<int> powers(int base, int p) {
   std::vector<int> found = {1};
@@ -19,6 +13,12 @@ std::vector<int> powers(int base, int p) {
 }
 
 }  // namespace
+
+bool is_prime(int number) {
+  for (int divisor = 2; divisor * divisor <= number; ++divisor)
+    if (number % divisor == 0) return false;
+  return number > 1;
+}
 
 Modular::Modular(const CorpusConfig& config)
     : p_(static_cast<int>(config.modulus)), operation_(config.operation) {

@@ -9,6 +9,8 @@
 
 namespace attnscope {
 
+bool is_prime(int number);
+
 class Modular {
  public:
   // Throws CorpusError if division needs a prime and p is none.

@@ -18,6 +18,7 @@ constexpr std::int64_t num_sequences = 16;
 constexpr std::int64_t longest_sequence = 64;
 constexpr std::int64_t most_composed_heads = 256;
 constexpr int most_circuit_tokens = 256;
+constexpr double least_induction = 0.5;  // score of an induction head
 
 // The linear maps of a head, with the gain of the norm before them folded in (Elhage et al. 2021, "LayerNorm").
 struct HeadMaps {
@@ -168,6 +169,16 @@ void add_copying(const SequenceModel& model, InductionPoint& point) {
     head.copying = copying_score(ov_eigenvalues(weights.of(head.place.layer, head.place.head), through_tokens));
 }
 
+// The last target of a full context is the line end in the corpus repeats.
+std::int64_t sequence_length(const ModelConfig& config) {
+  return std::min(longest_sequence, config.max_length - 1);
+}
+
+torch::Tensor logits_of(SequenceModel& model, const RepeatedTokens& tokens, Inspection& inspection) {
+  const torch::Tensor ids = tokens.ids.slice(1, 0, -1).to(model.device());
+  return model.logits(model.decode(ids, Memory(), nullptr, &inspection));
+}
+
 }  // namespace
 
 std::string induction_problem(const ModelConfig& config) {
@@ -181,15 +192,13 @@ InductionPoint induction_point(SequenceModel& model, const Tokenizer& tokenizer,
                                InductionResult& result, const YieldCallback& yield) {
   const torch::NoGradGuard no_gradients;
   model.check_standing_still();
-  // The last target of a full context is the line end in the corpus repeats.
-  const std::int64_t length = std::min(longest_sequence, model.config().max_length - 1);
+  const std::int64_t length = sequence_length(model.config());
   const RepeatedTokens tokens = repeated_tokens(tokenizer, length);
   result.sequences = num_sequences;
   result.length = static_cast<int>(length);
   InductionPoint point{.step = step};
   Inspection inspection;
-  const torch::Tensor ids = tokens.ids.slice(1, 0, length).to(model.device());
-  const torch::Tensor features = model.decode(ids, Memory(), nullptr, &inspection);
+  const torch::Tensor logits = logits_of(model, tokens, inspection);
   if (yield) yield();
   for (std::size_t layer = 0; layer < inspection.decoder.size(); ++layer) {
     const torch::Tensor& weights = inspection.decoder[layer];
@@ -198,10 +207,33 @@ InductionPoint induction_point(SequenceModel& model, const Tokenizer& tokenizer,
       point.heads.push_back({.place = {AttentionPart::decoder, static_cast<int>(layer), head}});
     add_attention(weights, tokens.periods, &point.heads[first]);
   }
-  add_losses(model.logits(features), tokens, point);
+  add_losses(logits, tokens, point);
   if (yield) yield();
   add_copying(model, point);
   return point;
+}
+
+void add_trials(SequenceModel& model, const Tokenizer& tokenizer, InductionResult& result) {
+  const torch::NoGradGuard no_gradients;
+  const RepeatedTokens tokens = repeated_tokens(tokenizer, result.length);
+  const auto trial = [&](const Interventions& interventions) {
+    Inspection inspection{.interventions = &interventions};
+    InductionPoint point;
+    add_losses(logits_of(model, tokens, inspection), tokens, point);
+    return InductionTrial{interventions.heads_off, point.accuracy, point.nll};
+  };
+  std::vector<HeadPlace> induction, others;
+  for (const HeadInduction& head : result.points.back().heads)
+    (head.induction >= least_induction ? induction : others).push_back(head.place);
+  Random(1).shuffle(others);
+  others.resize(std::min(others.size(), induction.size()));
+  result.first_masked = trial(first_token_masked(model.config(), result.length));
+  if (induction.empty()) return;
+  Interventions off;
+  off.heads_off = std::move(induction);
+  result.without_induction = trial(off);
+  off.heads_off = std::move(others);
+  result.without_others = trial(off);
 }
 
 Composition composition(const SequenceModel& model) {

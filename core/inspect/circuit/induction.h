@@ -15,6 +15,9 @@ std::string induction_problem(const ModelConfig& config);
 InductionPoint induction_point(SequenceModel& model, const Tokenizer& tokenizer, std::int64_t step,
                                InductionResult& result, const YieldCallback& yield);
 
+// Runs the model with heads ablated and with the first token masked; `result` has its points.
+void add_trials(SequenceModel& model, const Tokenizer& tokenizer, InductionResult& result);
+
 Composition composition(const SequenceModel& model);
 
 TokenCircuits token_circuits(const SequenceModel& model, const Tokenizer& tokenizer, const HeadPlace& place);

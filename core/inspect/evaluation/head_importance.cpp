@@ -40,9 +40,11 @@ class HeadsStudy {
   HeadsResult result(bool with_gradients) {
     HeadsResult result{.tokens = tokens_};
     const std::vector<HeadPlace> places = heads_of_model(model_.config());
-    passes_ = (with_gradients ? 3 : 2) * places.size() + 2;
+    passes_ = (with_gradients ? 3 : 2) * places.size() + 4;
     result.nll = nll_without({});
-    for (const HeadPlace& place : places) result.heads.push_back({place, nll_without({place}) - result.nll, 0});
+    for (const HeadPlace& place : places)
+      result.heads.push_back({.place = place, .exact = nll_without({place}) - result.nll});
+    if (model_.config().is_language_model()) add_first(result);
     if (with_gradients) add_gradients(result.heads);
     std::vector<HeadImportance> order = result.heads;
     std::ranges::stable_sort(order, {}, &HeadImportance::exact);
@@ -67,6 +69,27 @@ class HeadsStudy {
       yield(1.0 / static_cast<double>(batches_.size()));
     }
     return nats / static_cast<double>(tokens_);
+  }
+
+  // Attention to the first token, and the loss without it.
+  void add_first(HeadsResult& result) {
+    const torch::NoGradGuard no_grad;
+    const Interventions masked = first_token_masked(model_.config(), model_.config().max_length);
+    double nats = 0, queries = 0;
+    for (const Batch& batch : batches_) {
+      Inspection plain, inspection{.interventions = &masked};
+      cost_of(model_, batch, plain);
+      nats += cost_of(model_, batch, inspection).item<double>();
+      const torch::Tensor later = batch.target_out.ne(model_.config().padding_id).slice(1, 1);  // B×(Q−1)
+      queries += later.sum().item<double>();
+      for (HeadImportance& head : result.heads) {
+        const torch::Tensor& weights = plain.decoder[static_cast<std::size_t>(head.place.layer)];  // B×H×Q×K
+        head.first += weights.select(1, head.place.head).slice(1, 1).select(2, 0).mul(later).sum().item<double>();
+      }
+      yield(2.0 / static_cast<double>(batches_.size()));
+    }
+    for (HeadImportance& head : result.heads) head.first /= std::max(1.0, queries);
+    result.first_masked_nll = nats / static_cast<double>(tokens_);
   }
 
   // E_x |Σ output · ∂L(x)/∂output| for every head: the expected gradient of a mask on it.

@@ -122,6 +122,35 @@ void inspect_pairs(LengthResult& inspection, Roomy& roomy, const Tokenizer& toke
         mark("Sentences longer than those of the corpus can be generated only for copy, reverse, sort and addition.");
 }
 
+// New examples of that many tokens: those that follow from the tokens before them, by position. The line end is not
+// predicted, because in training it is always the last token of the context.
+void inspect_drawn(LengthResult& inspection, Roomy& roomy, const Tokenizer& tokenizer, const Corpus& corpus,
+                   const FractionCallback& progress) {
+  constexpr std::int64_t batch_size = 16;
+  SequenceModel& model = roomy.model();
+  const auto data = encode_corpus(corpus, tokenizer, model.config(), progress);
+  torch::Tensor counted, right, nats;  // of every position: L
+  for (const Batch& batch : validation_batches(model, *data, batch_size)) {
+    progress(0.5);
+    torch::Tensor logits = model.logits(model.decode(batch.target_in, {}));  // B×L×V
+    logits.select(2, tokenizer.special().end).fill_(-1e9);
+    const torch::Tensor all_nats = -logits.log_softmax(-1).gather(2, batch.target_out.unsqueeze(2)).squeeze(2);
+    const auto add = [&](torch::Tensor& sum, const torch::Tensor& values) {  // B×L
+      const torch::Tensor of_batch = values.mul(batch.determined).sum(0).to(torch::kCPU, torch::kFloat64);
+      sum = sum.defined() ? sum + of_batch : of_batch;
+    };
+    add(counted, torch::ones_like(all_nats));
+    add(right, logits.argmax(-1).eq(batch.target_out));
+    add(nats, all_nats);
+  }
+  for (std::int64_t i = 0; i < counted.size(0); ++i) {
+    const auto at = [&](const torch::Tensor& values) { return values[i].item<double>(); };
+    const auto tokens = static_cast<std::int64_t>(at(counted));
+    if (tokens > 0)
+      inspection.points.push_back({i + 1, tokens, static_cast<std::int64_t>(at(right)), {at(nats), tokens}});
+  }
+}
+
 // Evenly spaced windows of the stream, consecutive if it is short.
 void inspect_text(LengthResult& inspection, Roomy& roomy, const Tokenizer& tokenizer, const Corpus& corpus,
                   const FractionCallback& progress) {
@@ -132,13 +161,14 @@ void inspect_text(LengthResult& inspection, Roomy& roomy, const Tokenizer& token
     length = inspection.trained;
     inspection.problem = mark("This model\u2019s position embeddings are learned: it has none beyond its context.");
   }
+  const torch::NoGradGuard no_grad;
+  if (corpus.drawn) return inspect_drawn(inspection, roomy, tokenizer, corpus, progress);
   const std::vector<int> stream = encode_text(tokenizer, corpus.text.test, [&] { progress(0); }).stream;
   const auto available = static_cast<std::int64_t>(stream.size()) - 1;
   if (available < length) {
     inspection.problem = mark("The held-out text is shorter than one window of twice the context.");
     return;
   }
-  const torch::NoGradGuard no_grad;
   const std::int64_t windows = clamped<std::int64_t>(available / length, 1, most_windows);
   torch::Tensor nats = torch::zeros({length}, torch::kFloat64);
   for (std::int64_t window = 0; window < windows; ++window) {

@@ -41,8 +41,13 @@ std::vector<Token> source_tokens(const Tokenizer& tokenizer, std::string_view te
 
 std::vector<Token> prompt_tokens(const Tokenizer& tokenizer, std::string_view text, std::int64_t context,
                                  bool& truncated) {
+  // A line end in front, as in training: written as it is shown.
+  constexpr std::string_view line_end = "\u23CE";
+  const bool begins_line = tokenizer.special().ends_lines && text.starts_with(line_end);
+  if (begins_line) text.remove_prefix(line_end.size());
   std::vector<Token> tokens =
-      bounded_tokens(tokenizer, text, Side::source, prompt_room(context), Keep::end, truncated);
+      bounded_tokens(tokenizer, text, Side::source, prompt_room(context) - begins_line, Keep::end, truncated);
+  if (begins_line && !truncated) tokens.insert(tokens.begin(), tokenizer.as_token(tokenizer.special().end));
   if (tokenizer.opening() >= 0 && !truncated) tokens.insert(tokens.begin(), tokenizer.as_token(tokenizer.opening()));
   return tokens;
 }

@@ -347,6 +347,8 @@ void check(const InductionResult& result) {
   expect(!result.points.empty(), "induction scores and their steps");
   const std::size_t heads = result.points.back().heads.size();
   for (const InductionPoint& point : result.points) expect(point.heads.size() == heads, "a step and the heads");
+  for (const InductionTrial* trial : {&result.without_induction, &result.without_others})
+    expect(trial->heads_off.size() <= heads, "ablated heads and the heads");
   for (const Matrix* matrix : {&result.composition.q, &result.composition.k, &result.composition.v})
     expect(matrix->empty() || has_size(*matrix, heads, heads), "a composition and the heads");
   if (!result.circuits) return;

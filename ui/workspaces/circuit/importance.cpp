@@ -33,12 +33,16 @@ std::string summary(const HeadsResult& inspection, const ModelConfig& model) {
   constexpr double little = 0.01;
   std::size_t gone = 0;
   while (gone + 1 < inspection.pruning.size() && inspection.pruning[gone + 1].nll - inspection.nll < little) ++gone;
-  return trf(
-      "{} matters most: without it the loss per token is {:.3f} nats above {:.3f}. {} of {} heads can be ablated "
-      "together at a cost below {} nats per token. Rank correlation with the gradient-based estimate: {:.2f} "
-      "(Spearman).",
-      head_name(most->place, model), most->exact, inspection.nll, gone, inspection.heads.size(), little,
-      agreement(inspection));
+  std::string text =
+      trf("{} matters most: without it the loss per token is {:.3f} nats above {:.3f}. {} of {} heads can be ablated "
+          "together at a cost below {} nats per token. Rank correlation with the gradient-based estimate: {:.2f} "
+          "(Spearman).",
+          head_name(most->place, model), most->exact, inspection.nll, gone, inspection.heads.size(), little,
+          agreement(inspection));
+  if (inspection.first_masked_nll)
+    text +=
+        " " + trf("With the first token masked for all later ones, the loss is {:.3f}.", *inspection.first_masked_nll);
+  return text;
 }
 
 // "encoder L1", with the first word in the window's language.
@@ -76,6 +80,7 @@ void draw_map(WorkspaceContext& context, CircuitView& view, ImVec2 size) {
         trf("{:.4f} \u2212 {:.4f} = {:+.4f} nats per token", view.heads->nll + head.exact, view.heads->nll, head.exact),
         skin);
     dim_text(trf("E|\u2202L/\u2202\u03BE| = {:.4f} nats per sentence", head.fast), skin);
+    if (view.heads->first_masked_nll) dim_text(trf("Mean weight on the first token: {:.2f}", head.first), skin);
   };
   draw_heatmap("importance", view.importance, view.version, size, options, context.textures, skin);
 }

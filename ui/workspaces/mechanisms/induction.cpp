@@ -32,6 +32,15 @@ std::string summary(const InductionResult& result) {
       layer_and_head(previous.place.layer, previous.place.head));
 }
 
+std::string ablations(const InductionResult& result) {
+  std::string text = trf("With the first token masked, {:.1f} % are predicted.", 100 * result.first_masked.accuracy);
+  const InductionTrial &induction = result.without_induction, &others = result.without_others;
+  if (induction.heads_off.empty()) return text;
+  return text + " " +
+         trf("Without the {} heads whose induction score is at least 0.5, {:.1f} %; without {} others, {:.1f} %.",
+             induction.heads_off.size(), 100 * induction.accuracy, others.heads_off.size(), 100 * others.accuracy);
+}
+
 void draw_over_steps(InductionView& view, ImVec2 size, const Skin& skin) {
   const std::size_t heads = view.heads.size();
   struct Plot {
@@ -171,6 +180,7 @@ void draw_induction(WorkspaceContext& context, InductionView& view) {
   if (!view.study.question.circuits_of)
     view.study.question.circuits_of = best(result->points.back(), &HeadInduction::induction).place;
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, summary(*result), skin);
+  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim, ablations(*result), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(14);
   const ImGuiWindowFlags flags = ImGuiWindowFlags_NoScrollbar | view_flags();

@@ -96,15 +96,19 @@ void draw_lengths(WorkspaceContext& context, OriginsView& origins) {
                      skin);
   if (inspection.points.empty()) return note(tr_filled(inspection.problem).c_str());
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float height = inspection.text ? room.y : std::floor(room.y / 2 - skin.px(4));
-  if (!inspection.text)
-    draw_by_length(
-        "exact", view.exact, view, view.exact_plot,
-        {.title = tr("Exact matches, %"),
-         .help = trf("Share of up to {} pairs per length whose greedy translation matches the reference word for word.",
-                     inspection.question.pairs_a_length),
-         .y_limits = PlotRange{-3, 103}},
-        {0, height}, skin);
+  const std::string exact_help =
+      inspection.text
+          ? std::string(
+                tr("Share of the tokens that follow from those before them which are the model\u2019s most likely "
+                   "token. Each batch of this corpus has new examples, here of twice the context."))
+          : trf("Share of up to {} pairs per length whose greedy translation matches the reference word for word.",
+                inspection.question.pairs_a_length);
+  if (!view.exact.back().x.empty())
+    draw_by_length("exact", view.exact, view, view.exact_plot,
+                   {.title = inspection.text ? tr("Accuracy, %") : tr("Exact matches, %"),
+                    .help = exact_help,
+                    .y_limits = PlotRange{-3, 103}},
+                   {0, std::floor(room.y / 2 - skin.px(4))}, skin);
   draw_by_length(
       "loss", view.loss, view, view.loss_plot,
       {.title = tr("Loss, nats per token"),

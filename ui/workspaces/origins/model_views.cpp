@@ -193,7 +193,7 @@ void take_lengths(LengthsView& view, LengthResult inspection, std::uint64_t run,
     Series exact, loss;
     for (const LengthPoint& point : of.points) {
       const auto length = static_cast<double>(point.length);
-      if (!of.text) {
+      if (point.pairs > 0) {
         exact.x.push_back(length);
         exact.y.push_back(100 * point.exact_share());
       }

@@ -25,6 +25,7 @@ void draw_kernels(WorkspaceContext& context, OriginsView& view);
 void draw_learned(WorkspaceContext& context, OriginsView& view);
 void draw_scaling(WorkspaceContext& context, OriginsView& view);
 void draw_schedule(WorkspaceContext& context, OriginsView& view);
+void draw_superposition(WorkspaceContext& context, OriginsView& view);
 void draw_cell(WorkspaceContext& context, OriginsView& view);
 void draw_state_attention(WorkspaceContext& context, OriginsView& view);
 void draw_bottleneck(WorkspaceContext& context, OriginsView& view);

@@ -26,6 +26,9 @@ constexpr std::array modes = {
     WorkspaceView{"schedule", "Learning rate",
                   "Warm-up and decay of the learning rate, without training (paper \u00A75.3).", "Rate",
                   ViewNeeds::nothing},
+    WorkspaceView{"superposition", "Superposition",
+                  "How a layer represents more features than it has dimensions (2209.10652).", "Toy",
+                  ViewNeeds::nothing},
     WorkspaceView{"cell", "Recurrent cell", "Gates and states of an RNN, LSTM or GRU, token by token.", "Cell"},
     WorkspaceView{"state-attention", "Attention over states",
                   "Bahdanau\u2019s and Luong\u2019s attention: energies, weights, context (1409.0473, 1508.04025).",
@@ -98,11 +101,14 @@ void play(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
   const bool can = view.learned.step != PoolingStep::kernel && view.points.known.size() > 1;
   if (view.mode == OriginsMode::learned) view.learned.learning = can && !view.learned.learning;
+  if (view.mode == OriginsMode::superposition)
+    view.superposition.learning = !view.superposition.learning && view.superposition.steps < most_toy_steps;
 }
 
 void step(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
   if (view.mode == OriginsMode::learned) learn(view.learned, view.points, 1);
+  if (view.mode == OriginsMode::superposition) learn(view.superposition, 1);
 }
 
 void restart_all(WorkspaceContext& context) {
@@ -114,6 +120,7 @@ void restart_all(WorkspaceContext& context) {
   if (view.mode == OriginsMode::classes) return ask_for_classes(context, view.classes);
   if (view.mode == OriginsMode::schedule && context.has_run) return take_run(view.schedule, context.config);
   if (view.mode == OriginsMode::scaling) ++view.scaling.seed;
+  if (view.mode == OriginsMode::superposition) restart_with_next_seed(view.superposition);
   if (view.mode == OriginsMode::kernels) redraw(view.points);
 }
 
@@ -169,6 +176,16 @@ WorkspaceNumbers pooling_numbers(const KeyedValues& known, const Series& estimat
     numbers.matrix.at(row, 1) = static_cast<float>(estimate.y[at]);
     for (int col = 0; col < weights.cols; ++col) numbers.matrix.at(row, col + 2) = weights.at(row, col);
   }
+  return numbers;
+}
+
+std::optional<WorkspaceNumbers> superposition_numbers(const SuperpositionView& view) {
+  if (view.version == 0) return std::nullopt;
+  WorkspaceNumbers numbers{view.products, {}, {}, "superposition"};
+  for (int feature = 1; feature <= view.products.rows; ++feature)
+    numbers.rows.push_back(fmt::format("feature {}", feature));
+  numbers.cols = numbers.rows;
+  numbers.cols.emplace_back("bias");
   return numbers;
 }
 
@@ -238,6 +255,7 @@ std::optional<WorkspaceNumbers> origin_numbers(const Views& views) {
   const auto fits = [&](const Matrix& weights) { return weights.cols == static_cast<int>(known.size()); };
   if (view.mode == OriginsMode::scaling) return scaling_numbers(view.scaling);
   if (view.mode == OriginsMode::schedule) return schedule_numbers(view.schedule);
+  if (view.mode == OriginsMode::superposition) return superposition_numbers(view.superposition);
   if (view.mode == OriginsMode::cell) return cell_numbers(view.recurrent);
   if (is_recurrent(view.mode)) return state_numbers(view);
   if (view.mode == OriginsMode::through_time) return gradient_numbers(view.gradients);
@@ -254,7 +272,8 @@ std::optional<WorkspaceNumbers> origin_numbers(const Views& views) {
 
 bool is_learning(const Views& views) {
   const OriginsView& view = views.of<OriginsView>();
-  return view.mode == OriginsMode::learned && view.learned.learning;
+  return (view.mode == OriginsMode::learned && view.learned.learning) ||
+         (view.mode == OriginsMode::superposition && view.superposition.learning);
 }
 
 void draw_origins(WorkspaceContext& context) {
@@ -263,9 +282,9 @@ void draw_origins(WorkspaceContext& context) {
                                                    context.maps.newest.snapshot.get()));
   end_choices();
   // Same order as OriginsMode.
-  constexpr std::array draws = {draw_kernels, draw_learned,         draw_scaling,    draw_schedule,
-                                draw_cell,    draw_state_attention, draw_bottleneck, draw_through_time,
-                                draw_cost,    draw_lengths,         draw_classes};
+  constexpr std::array draws = {draw_kernels,       draw_learned, draw_scaling,         draw_schedule,
+                                draw_superposition, draw_cell,    draw_state_attention, draw_bottleneck,
+                                draw_through_time,  draw_cost,    draw_lengths,         draw_classes};
   static_assert(draws.size() == modes.size());
   draws[static_cast<std::size_t>(view.mode)](context, view);
 }

@@ -252,4 +252,39 @@ void settle(ScheduleView& view) {
   }
 }
 
+// ---- superposition
+
+void restart(SuperpositionView& view) {
+  view.model = ToyModel(view.features.count, view.seed);
+  view.steps = 0;
+  view.losses = {};
+  view.learning = true;
+  learn(view, 0);
+}
+
+void restart_with_next_seed(SuperpositionView& view) {
+  ++view.seed;
+  restart(view);
+}
+
+void learn(SuperpositionView& view, int steps) {
+  constexpr int steps_a_point = 20;
+  for (int i = 0; i < steps; ++i) {
+    const double loss = view.model.step(view.features);
+    if (view.steps++ % steps_a_point == 0) {
+      view.losses.x.push_back(view.steps);
+      view.losses.y.push_back(0);
+    }
+    view.losses.y.back() += loss / steps_a_point;
+  }
+  if (view.steps >= most_toy_steps) view.learning = false;
+  const int count = view.model.features();
+  view.products = Matrix(count, count + 1);
+  for (int row = 0; row < count; ++row) {
+    for (int col = 0; col < count; ++col) view.products.at(row, col) = static_cast<float>(view.model.product(row, col));
+    view.products.at(row, count) = static_cast<float>(view.model.bias(row));
+  }
+  ++view.version;
+}
+
 }  // namespace attnscope

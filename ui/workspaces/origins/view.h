@@ -8,6 +8,7 @@
 #include "analysis/kernel_regression.h"
 #include "analysis/learned_pooling.h"
 #include "analysis/score_scaling.h"
+#include "analysis/superposition.h"
 #include "config/config.h"
 #include "widgets/plot.h"
 #include "workspaces/origins/model_views.h"
@@ -19,6 +20,7 @@ enum class OriginsMode {
   learned,
   scaling,
   schedule,
+  superposition,
   // The rest requires a model.
   cell,
   state_attention,
@@ -161,6 +163,28 @@ void take_run(ScheduleView& view, const Config& config);
 double rate_at(const ScheduleView& view, std::int64_t update);
 void settle(ScheduleView& view);
 
+// ---- superposition
+
+inline constexpr int most_toy_features = 8, most_toy_steps = 5000;
+
+// Every change of a setting trains a new model.
+struct SuperpositionView {
+  ToyFeatures features;
+  std::uint64_t seed = 1;
+  bool learning = true;
+  ToyModel model{ToyFeatures().count, 1};
+  int steps = 0;
+  Series losses;    // means over 20 steps
+  Matrix products;  // n × (n + 1): WᵀW and b
+  std::uint64_t version = 0;
+  PlotAxis axis;
+  PlotView plot;
+};
+
+void restart(SuperpositionView& view);
+void restart_with_next_seed(SuperpositionView& view);
+void learn(SuperpositionView& view, int steps);
+
 struct OriginsView {
   OriginsMode mode = OriginsMode::kernels;
   PointsView points;
@@ -168,6 +192,7 @@ struct OriginsView {
   LearnedView learned;
   ScalingView scaling;
   ScheduleView schedule;
+  SuperpositionView superposition;
   RecurrentView recurrent;
   GradientsView gradients;
   CostView cost;
