@@ -228,8 +228,8 @@ void check(const Decodings& decodings) {
   }
   for (const std::vector<float>& step : decodings.ranked)
     expect(step.size() <= decodings.ranks.size(), "probabilities by rank");
-  for (const std::vector<LensCell>& layer : decodings.lens)
-    expect(layer.size() == decodings.lens.front().size(), "the logit lens");
+  for (const LensRow& row : decodings.lens)
+    expect(row.layer >= 0 && row.cells.size() == decodings.lens.front().cells.size(), "the logit lens");
 }
 
 void check(const Vocabulary& vocabulary) {
