@@ -356,9 +356,10 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   add_list(sub, "--replace", "source.POSITION=TEXT|target.POSITION=TEXT", o.interventions.replaced,
            "Replace the token at a position, counted from 0");
   add_list(
-      sub, "--steer", "LAYER:FACTOR:TEXT[:TEXT]", o.interventions.steered,
+      sub, "--steer", "LAYER:FACTOR:TEXT[:TEXT]|LAYER:FACTOR:neuron=N|LAYER:FACTOR:feature=N", o.interventions.steered,
       "Add a direction to the residual stream after a layer, from 1, of the stack that reads the text: FACTOR times "
-      "the state of the first text minus that of the second (2308.10248)");
+      "the state of the first text minus that of the second (2308.10248), or what a neuron, or a feature of "
+      "neurons --dictionary, adds at an activation of FACTOR; these also after a layer such as decoder.2");
 }
 
 // File names of interactive pages.

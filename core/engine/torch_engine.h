@@ -101,6 +101,9 @@ class TorchEngine final : public Engine {
                             const FractionCallback& progress);
   NearestResult nearest(const NearestQuestion& question, SequenceModel& model, const FractionCallback& progress);
   NeuronsResult neurons(const NeuronsQuestion& question, const WatchedModel& watched, const FractionCallback& progress);
+  // What the question's neuron or feature adds to the residual stream (NeuronCard::direction). Throws
+  // std::runtime_error if there is none.
+  std::vector<float> direction(const NeuronsQuestion& question, const FractionCallback& progress);
   FourierResult fourier(const FourierQuestion& question, const FractionCallback& progress);
 
   // The distributions of every parameter, its gradient and the sentence's activations, at every recorded step, and now.
@@ -121,15 +124,14 @@ class TorchEngine final : public Engine {
   std::vector<Batch> texts_to_read(SequenceModel& model, std::string& problem, const YieldCallback& yield);
   std::int64_t texts_a_batch() const;
 
-  struct DictionaryKey {
-    std::int64_t step = 0;
-    LayerPlace place;
-    DictionaryOptions options;
-    bool operator==(const DictionaryKey&) const = default;
-  };
+  // Throws std::runtime_error if there are no texts.
+  std::shared_ptr<const SparseDictionary> dictionary(const NeuronsQuestion& question, const WatchedModel& watched,
+                                                     const FractionCallback& progress);
   std::shared_ptr<const SparseDictionary> dictionary(const NeuronsQuestion& question, const WatchedModel& watched,
                                                      const std::vector<Batch>& texts,
                                                      const FractionCallback& progress);
+  SparseDictionary trained_dictionary(const NeuronsQuestion& question, const WatchedModel& watched,
+                                      const std::vector<Batch>& texts, const FractionCallback& progress);
 
   // Everything that a failed open or reset must leave unchanged.
   struct Run {
@@ -220,8 +222,8 @@ class TorchEngine final : public Engine {
   EmbeddingAnalyzer& embedding_analyzer();
   std::vector<UnseenWord> unseen_words(const Snapshot& snapshot, const YieldCallback& yield);
   TsneMap tsne_map(const TsneStudy& question, const WatchedModel& watched, const FractionCallback& progress);
-  // Adds the decodings of the sentence and the requested information about the model.
-  void complete(Snapshot& snapshot, const Probe& probe, const YieldCallback& yield);
+  // Adds the requested information about the model.
+  void complete(Snapshot& snapshot, SequenceModel& model, const Probe& probe, const YieldCallback& yield);
 
   // Saves to an automatically chosen folder.
   void autosave();

@@ -93,6 +93,10 @@ void check(const Snapshot& seen) {
   }
   for (const SublayerEffect& effect : seen.sublayers)
     expect(fits(effect, (effect.decoder ? seen.target_in : seen.source).size()), "a sublayer and the tokens");
+  if (seen.features)
+    expect(is_empty_or(seen.features->values, (seen.features->of.place.decoder ? seen.target_in : seen.source).size(),
+                       static_cast<std::size_t>(seen.features->values.cols)),
+           "the features and the tokens");
   if (seen.positions)
     for (const PositionTable& table : *seen.positions) expect(!table.values.empty(), "a table of positions");
 }
