@@ -21,6 +21,7 @@
 #include "files/storage/history_file.h"
 #include "inspect/attribution/attribution.h"
 #include "inspect/circuit/circuit_study.h"
+#include "inspect/circuit/corpus_contrasts.h"
 #include "inspect/circuit/formation.h"
 #include "inspect/circuit/induction.h"
 #include "inspect/evaluation/cost.h"
@@ -490,6 +491,17 @@ const Corpus& TorchEngine::corpus_of_run() const {
   if (run_.corpus_follows)
     throw CorpusError(fmt::format("the corpus {} has not been read yet", run_.config.corpus.source));
   throw CorpusError(fmt::format("the corpus {} could not be read when the run was opened", run_.config.corpus.source));
+}
+
+void TorchEngine::use_corpus(const std::string& source, const std::string& target, const ProgressCallback& progress) {
+  Config config = run_.config;
+  config.corpus.source = source;
+  config.corpus.target = target;
+  run_.corpus = corpus_for(config, progress);
+  run_.config = config;
+  run_.dataset.reset();
+  run_.embedding_analyzer.reset();
+  run_.senses.reset();
 }
 
 std::shared_ptr<const Dataset> TorchEngine::dataset(const YieldCallback& yield) {
@@ -1013,6 +1025,23 @@ std::vector<float> TorchEngine::direction(const NeuronsQuestion& question, const
     throw std::runtime_error(fmt::format("{} {} does not exist; allowed: 0 to {}", dictionary ? "feature" : "neuron",
                                          question.neuron, rows.size(0) - 1));
   return to_values(rows[question.neuron]);
+}
+
+Carriers TorchEngine::carriers(const NeuronsQuestion& question, const ContrastQuestion& contrast,
+                               const std::string& word, const FractionCallback& progress) {
+  if (question.place.decoder != run_.config.model.is_language_model())
+    throw std::runtime_error("the features of a word are in the stack that reads the sentence");
+  const auto watched = watch();
+  const auto dictionary = this->dictionary(question, *watched, progress);
+  const ContrastRuns runs(*watched->model, *run_.tokenizer, contrast);
+  const CorpusCases pairs =
+      cases_like(*watched->model, *run_.tokenizer, runs.facts(), contrasts_like(corpus_of_run(), contrast), progress);
+  Carriers made = find_carriers(pairs.cases, word, question.place, *dictionary);
+  if (made.answers == 0)
+    throw std::runtime_error(
+        fmt::format("none of {} similar pairs of the corpus has the word \"{}\" and is distinguished by the model",
+                    pairs.tried, word));
+  return made;
 }
 
 std::shared_ptr<const SparseDictionary> TorchEngine::dictionary(const NeuronsQuestion& question,
