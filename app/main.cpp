@@ -670,8 +670,8 @@ int open_window(const WindowOptions& options) {
 }
 
 const BenchWindow* bench_window() {
-  static const BenchWindow parts{measure_thumbnails, measure_captures, open_attention_window, measure_embedding_frames,
-                                 measure_window};
+  static const BenchWindow parts{measure_thumbnails,       measure_captures,      open_attention_window,
+                                 measure_embedding_frames, measure_neuron_frames, measure_window};
   return &parts;
 }
 

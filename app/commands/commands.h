@@ -216,6 +216,7 @@ struct BenchWindow {
   // Opens the attention workspace and returns the function that draws a snapshot in it.
   std::function<std::function<void(std::shared_ptr<const Snapshot>)>()> open_attention;
   std::function<std::vector<Measurement>(const EmbeddingResult&)> embedding_frames;
+  std::function<std::vector<Measurement>()> neuron_frames;  // of 2048 in the list
   // Frames while idle and while `run` trains; the time from a keystroke to its attention on the screen; the longest
   // wait of the window for the worker.
   std::function<std::vector<Measurement>(const std::string& run)> while_training;
