@@ -356,9 +356,10 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   add_list(sub, "--replace", "source.POSITION=TEXT|target.POSITION=TEXT", o.interventions.replaced,
            "Replace the token at a position, counted from 0");
   add_list(
-      sub, "--steer", "LAYER:FACTOR:TEXT[:TEXT]", o.interventions.steered,
+      sub, "--steer", "LAYER:FACTOR:TEXT[:TEXT]|LAYER:FACTOR:neuron=N|LAYER:FACTOR:feature=N", o.interventions.steered,
       "Add a direction to the residual stream after a layer, from 1, of the stack that reads the text: FACTOR times "
-      "the state of the first text minus that of the second (2308.10248)");
+      "the state of the first text minus that of the second (2308.10248), or what a neuron, or a feature of "
+      "neurons --dictionary, adds at an activation of FACTOR; these also after a layer such as decoder.2");
 }
 
 // File names of interactive pages.
@@ -447,6 +448,13 @@ void add_cost(CLI::App& app, Run& run, CostOptions& o) {
   sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 
+// For runs and checkpoints without their corpus.
+template <typename Options>
+void add_own_corpus(CLI::App* sub, Options& o) {
+  add_option(sub, "--corpus", "FILE|NAME", o.corpus, "Corpus whose held-out part is read; default: the run's own");
+  add_target(sub, o.target);
+}
+
 void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
   CLI::App* sub = add_command(
       app, run, o, compute<HeadsOptions>, "heads",
@@ -455,6 +463,7 @@ void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
   CLI::Option* of_run = add_run(sub, o.run);
   add_step(sub, o.step);
   add_capture(sub, run, of_run, nullptr, o.capture, [&o] { return o.capture.empty() ? compute(o) : heads_capture(o); });
+  add_own_corpus(sub, o);
   sub->add_flag("--recorded", o.recorded, "Measure at every step whose weights were saved, on a few batches");
   sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
@@ -473,6 +482,7 @@ void add_neurons(CLI::App& app, Run& run, NeuronsOptions& o) {
       app, run, o, compute<NeuronsOptions>, "neurons",
       "Hidden units of a feed-forward sublayer: what activates each, which tokens it promotes, the loss without it");
   add_run(sub, o.run);
+  add_own_corpus(sub, o);
   sub->add_flag("--encoder", o.encoder, "A layer of the encoder, if the model also has a decoder");
   add_option(sub, "--layer", "N", o.layer, "Layer, from 1")->check(CLI::Range(1, 1000));
   add_option(sub, "--neuron", "N", o.neuron, "The neuron described in detail, from 0")->check(CLI::Range(0, 1 << 20));
@@ -487,6 +497,14 @@ void add_neurons(CLI::App& app, Run& run, NeuronsOptions& o) {
       ->check(CLI::Range(0, 4096));
   of_dictionary("--l1", "X", o.l1, "L1 penalty with --active 0")->check(CLI::Range(0.0, 10.0));
   of_dictionary("--steps", "N", o.dictionary_steps, "Steps of its training")->check(CLI::Range(1, 10'000));
+  CLI::Option* carriers =
+      sub->add_flag("--carriers", o.carriers,
+                    "Instead, the features that carry the difference between two sentences, and how many answers flip "
+                    "without them, over all similar pairs of the corpus")
+          ->needs(dictionary);
+  add_option(sub, "--clean", "TEXT", o.clean, "The sentence, or a language model's prompt")->needs(carriers);
+  add_option(sub, "--corrupted", "TEXT", o.corrupted, "The corrupted sentence: one word changed")->needs(carriers);
+  add_option(sub, "--at", "WORD", o.at, "The word at which the features are ablated")->needs(carriers);
   sub->add_flag("--json", o.json, "Print one JSON object on stdout, with all neurons of the layer");
 }
 
@@ -652,8 +670,8 @@ int open_window(const WindowOptions& options) {
 }
 
 const BenchWindow* bench_window() {
-  static const BenchWindow parts{measure_thumbnails, measure_captures, open_attention_window, measure_embedding_frames,
-                                 measure_window};
+  static const BenchWindow parts{measure_thumbnails,       measure_captures,      open_attention_window,
+                                 measure_embedding_frames, measure_neuron_frames, measure_window};
   return &parts;
 }
 

@@ -88,6 +88,27 @@ TEST_F(BroughtFiles, ActivationsThatOverflowAreNamedByEveryCommand) {
   testing::internal::GetCapturedStdout();
 }
 
+TEST_F(BroughtFiles, ACheckpointIsStudiedOnACorpusThatIsNamed) {
+  const CheckpointCopy checkpoint("gpt2");
+  NeuronsOptions asked{.run = checkpoint.folder.string(), .json = true};
+  EXPECT_THAT([&] { neurons(asked); }, ThrowsMessage<std::runtime_error>(HasSubstr("reads texts of a corpus")));
+  std::string text;
+  for (int line = 0; line < 400; ++line) text += "the cat sat on mat number " + std::to_string(line * line) + "\n";
+  asked.corpus = file("cats.txt", text);
+  testing::internal::CaptureStdout();
+  neurons(asked);
+  HeadsOptions importance{.run = asked.run, .corpus = asked.corpus, .json = true};
+  heads(importance);
+  std::stringstream out(testing::internal::GetCapturedStdout());
+  std::string line;
+  std::getline(out, line);
+  EXPECT_GT(nlohmann::json::parse(line).at("tokens"), 0);
+  std::getline(out, line);
+  EXPECT_FALSE(nlohmann::json::parse(line).at("pruning").empty()) << "the loss needs texts";
+  importance.corpus = (folder / "missing.txt").string();
+  EXPECT_THROW(heads(importance), CorpusError);
+}
+
 TEST_F(BroughtFiles, DamagedMetricsAreSetAsideAndNamedAndTheWeightsOpen) {
   const std::string path = run(tiny_config());
   const std::string metrics = "{\"step\": 0}\n{\"step\": 0, \"loss\": NaN}\n";

@@ -93,19 +93,25 @@ TEST_P(Choices, RankedProbabilitiesFallFromTheBestToTheLeast) {
   }
 }
 
-TEST_P(Choices, TheLensReadsEveryLayerThroughTheLastNorm) {
-  Inspection inspection{.hidden_wanted = true};
+TEST_P(Choices, TheLensReadsEveryLayerAndSublayerThroughTheLastNorm) {
+  Inspection inspection{.sublayers_wanted = true, .hidden_wanted = true};
   decoded(ids_of(snapshot.target_in), &inspection);
   const auto parameters = model->named_parameters();
   const auto& lens = snapshot.decodings->lens;
-  ASSERT_EQ(lens.size(), inspection.hidden.size());
-  for (std::size_t layer = 0; layer < lens.size(); ++layer) {
-    const torch::Tensor p =
-        probabilities(torch::layer_norm(inspection.hidden[layer][0], {small_config().d_model},
-                                        parameters["decoder.norm.weight"], parameters["decoder.norm.bias"]));
-    for (std::size_t step = 0; step < lens[layer].size(); ++step) {
+  std::erase_if(inspection.sublayers, [](const SublayerTensors& sublayer) { return !sublayer.decoder; });
+  ASSERT_EQ(lens.size(), inspection.sublayers.size());
+  for (std::size_t i = 0; i < lens.size(); ++i) {
+    const SublayerTensors& sublayer = inspection.sublayers[i];
+    EXPECT_EQ(lens[i].layer, sublayer.layer);
+    const bool is_last = sublayer.sublayer == Sublayer::feed_forward;
+    EXPECT_EQ(lens[i].within, is_last ? std::nullopt : std::optional(sublayer.sublayer));
+    const torch::Tensor stream = is_last ? inspection.hidden[static_cast<std::size_t>(sublayer.layer)] : sublayer.out;
+    const torch::Tensor p = probabilities(torch::layer_norm(
+        stream[0], {small_config().d_model}, parameters["decoder.norm.weight"], parameters["decoder.norm.bias"]));
+    ASSERT_EQ(lens[i].cells.size(), snapshot.target_out.size());
+    for (std::size_t step = 0; step < lens[i].cells.size(); ++step) {
       const torch::Tensor row = p[static_cast<std::int64_t>(step)];
-      const LensCell& cell = lens[layer][step];
+      const LensCell& cell = lens[i].cells[step];
       EXPECT_NEAR(cell.chosen, probability(row, snapshot.target_out[step].id), 1e-4);
       EXPECT_EQ(cell.rank, rank_in(row, snapshot.target_out[step].id));
       EXPECT_EQ(rank_in(row, cell.best.front().token.id), 1);
@@ -117,7 +123,7 @@ TEST_P(Choices, TheLensReadsEveryLayerThroughTheLastNorm) {
 // Read after the last layer, it is what the model says.
 TEST_P(Choices, TheLastLayersLensIsTheModelsOwnChoice) {
   for (std::size_t step = 0; step < snapshot.decoding.size(); ++step) {
-    const LensCell& cell = snapshot.decodings->lens.back()[step];
+    const LensCell& cell = snapshot.decodings->lens.back().cells[step];
     const Candidate& best = snapshot.decoding[step].candidates.front();
     EXPECT_EQ(cell.best.front().token, best.token);
     EXPECT_NEAR(cell.best.front().probability, best.probability, 1e-5);

@@ -66,7 +66,7 @@ std::shared_ptr<const Decodings> made_decodings(const Snapshot& snapshot) {
   made->ranked.assign(steps, {0.7F, 0.1F, 0.05F, 0.02F, 0.01F, 1e-3F, 1e-4F, 1e-7F});
   if (snapshot.model.is_recurrent()) return made;
   for (int layer = 0; layer < 3; ++layer) {
-    auto& cells = made->lens.emplace_back();
+    auto& cells = made->lens.emplace_back(LensRow{layer, {}, {}}).cells;
     for (std::size_t step = 0; step < steps; ++step) {
       const float p = 0.2F + 0.3F * static_cast<float>(layer);
       cells.push_back({{{{1, "▁g" + std::to_string(layer)}, p}, {{2, "▁h"}, p / 2}, {{3, "▁i"}, p / 4}}, p, 1 + layer});

@@ -11,7 +11,9 @@
 #include "commands/paths.h"
 #include "compute/circuit_json.h"
 #include "engine/torch_engine.h"
+#include "inspect/circuit/corpus_contrasts.h"
 #include "inspect/circuit/search.h"
+#include "inspect/evaluation/carriers.h"
 
 namespace attnscope {
 namespace {
@@ -113,6 +115,32 @@ TEST_F(KnownCircuit, IsFoundByTheSearch) {
   EXPECT_EQ(words, std::vector<std::string>{"it"});
   for (const CircuitEdge& edge : found.edges)
     EXPECT_EQ(edge.together.cases, found.pairs) << "every count is over all pairs";
+}
+
+// With x = relu(x) − relu(−x), the features are the whole vector, and all their means are its mean.
+TEST_F(KnownCircuit, CarriersOfACompleteDictionaryAreTheWholeVector) {
+  const ContrastQuestion question{"The animal didn't cross the street because it was too tired.",
+                                  "The animal didn't cross the street because it was too wide."};
+  const ContrastRuns runs(engine.model(), engine.tokenizer(), question);
+  const auto pairs =
+      cases_like(engine.model(), engine.tokenizer(), runs.facts(), contrasts_like(*engine.corpus(), question, 6));
+  ASSERT_GE(pairs.cases.size(), 2U);
+  const std::int64_t width = engine.config().model.d_model;
+  const torch::Tensor both = torch::cat({torch::eye(width), -torch::eye(width)});
+  const SparseDictionary dictionary{.center = torch::zeros({width}),
+                                    .reading = both.t().contiguous(),
+                                    .offset = torch::zeros({2 * width}),
+                                    .writing = both};
+  const Carriers carriers = find_carriers(pairs.cases, "it", {false, 1}, dictionary);
+  EXPECT_EQ(carriers.answers, static_cast<int>(2 * pairs.cases.size()));
+  EXPECT_EQ(carriers.exact, carriers.answers) << "after the last layer the vector at \"it\" carries the answer";
+  EXPECT_EQ(carriers.ablated.back().other, carriers.exact);
+  EXPECT_EQ(carriers.ablated.back().features, std::ssize(carriers.features));
+  EXPECT_EQ(carriers.ablated.front().features, 1);
+  for (std::size_t i = 0; i + 1 < carriers.features.size(); ++i)
+    EXPECT_GE(std::abs(carriers.features[i].clean - carriers.features[i].corrupted),
+              std::abs(carriers.features[i + 1].clean - carriers.features[i + 1].corrupted) - 1e-6);
+  EXPECT_EQ(find_carriers(pairs.cases, "zebra", {false, 1}, dictionary).answers, 0);
 }
 
 }  // namespace

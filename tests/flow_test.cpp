@@ -1,6 +1,7 @@
 // The data-flow workspace: its boxes, their numbers, the soft database and the batch, driven by mouse and keys.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -12,6 +13,7 @@
 #include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
+#include "workspaces/attention/view.h"
 #include "workspaces/flow/flow.h"
 #include "workspaces/workspaces.h"
 
@@ -532,6 +534,51 @@ TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
   EXPECT_TRUE(ui.drew("100.0 % of its units are 0"));
   ui.key(Key::up, draw);
   EXPECT_EQ(view.spread.activation, 0);
+}
+
+TEST_F(Flow, FeaturesAreAskedForInTheSentenceAndSteerTheModel) {
+  NeuronsQuestion& question = view.neurons.study.question;
+  question = {.place = {false, 1}, .dictionary = DictionaryOptions(), .neuron = 1};
+  show(FlowMode::neurons);
+  EXPECT_FALSE(scope.asked.features) << "there is no dictionary yet";
+  EXPECT_TRUE(scope.asked.sublayers);
+  const auto is_study = [](const Command& command) { return std::holds_alternative<StartStudy>(command); };
+  const auto started = std::ranges::find_if(scope.commands, is_study);
+  ASSERT_NE(started, scope.commands.end());
+  const std::uint64_t study = std::get<StartStudy>(*started).study;
+  NeuronsResult result{.question = question, .tokens = 100, .sentences = 10};
+  result.neurons = {{.largest = 1}, {.largest = 4}};
+  result.card.direction = {1, 2};
+  receive(
+      scope,
+      {StudyEnded{study, std::make_shared<const StudyResult>(StudyResult{scope.a.run.run, 300, std::move(result)})}},
+      nullptr);
+  ui.frames(3, draw);
+  const DictionaryKey key{300, question.place, *question.dictionary};
+  EXPECT_EQ(scope.asked.features, key);
+  EXPECT_FALSE(scope.asked.sublayers);
+
+  auto snapshot = std::make_shared<Snapshot>(*base);
+  snapshot->request = scope.asked.request;
+  snapshot->features = {key, Matrix(static_cast<int>(snapshot->source.size()), 2)};
+  snapshot->features->values.at(0, 1) = 3.25F;
+  view.neurons.token = 0;
+  receive(scope, {}, snapshot);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("3.25"));
+  snapshot = std::make_shared<Snapshot>(*snapshot);
+  snapshot->features->of.step = 200;
+  receive(scope, {}, snapshot);
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("3.25")) << "another dictionary's";
+
+  const std::vector<Steering>& steered = scope.views.of<AttentionView>().interventions.steered;
+  for (int press = 0; press < 2; ++press) {
+    ASSERT_TRUE(ui.click_text("Steer", draw));
+    ASSERT_EQ(steered.size(), 1U);
+  }
+  EXPECT_EQ(steered.front(), (Steering{question.place, "feature 1", "", 4, {1, 2}, true}));
+  EXPECT_TRUE(ui.drew("encoder L2: +4 × (feature 1)"));
 }
 
 TEST_F(Flow, TensorsAreFoundByAPartOfTheirNames) {

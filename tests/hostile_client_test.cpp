@@ -80,6 +80,11 @@ TEST(Permission, RefusesSteeringAndDictionariesBeyondTheirLimits) {
   EXPECT_THAT(steered(2 * largest_steering), testing::HasSubstr("a steering factor of 2000; allowed: -1000 to 1000"));
   EXPECT_THAT(steered(std::numeric_limits<float>::quiet_NaN()), testing::HasSubstr("a steering factor of nan"));
   EXPECT_THAT(steered(1, 33), testing::HasSubstr("33 steered layers; allowed: up to 32"));
+  Probe probe;
+  probe.interventions.steered = {{.place = {}, .direction = {1, 2}, .is_given = true}};
+  EXPECT_EQ(why_refused(probe), "");
+  probe.interventions.steered.front().direction.back() = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(why_refused(probe), testing::HasSubstr("a direction of 2 numbers; allowed: up to 65536, all finite"));
   const auto dictionary = [](const DictionaryOptions& options) {
     return why_refused(StartStudy{.question = NeuronsQuestion{.dictionary = options}});
   };

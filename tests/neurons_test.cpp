@@ -1,10 +1,15 @@
 // Neurons of a feed-forward sublayer whose weights are set by hand, and a dictionary of its output.
 #include <gmock/gmock.h>
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <memory>
 #include <set>
 
 #include "engine/torch_engine.h"
+#include "files/storage/file.h"
+#include "files/storage/run_folder.h"
 #include "inspect/evaluation/neurons.h"
 #include "inspect/probe/readout.h"
 #include "run_fixture.h"
@@ -198,6 +203,104 @@ TEST(Neurons, FactsOfADictionaryAreThoseOfItsReconstruction) {
   EXPECT_NEAR(facts.unexplained, 1, 1e-5);
   EXPECT_NEAR(facts.recovered, 0, 1e-5);
   EXPECT_EQ(facts.sharper, 0);
+}
+
+// Feature 0 reads the answer's direction, feature 1 the trigger's.
+TEST(Neurons, FeaturesInTheSentenceAreThoseOfTheSteeredStream) {
+  Planted planted;
+  SparseDictionary dictionary{.center = torch::zeros({planted.v}),
+                              .reading = torch::zeros({planted.v, 2}),
+                              .offset = torch::zeros({2}),
+                              .writing = torch::zeros({2, planted.v})};
+  dictionary.reading[Planted::answer][0] = dictionary.reading[Planted::trigger][1] = 1;
+  Snapshot snapshot;
+  for (const int id : {5, Planted::trigger, 5}) snapshot.target_in.push_back({id, "w"});
+  Matrix features = sentence_features(*planted.model, snapshot, {true, 0}, dictionary);
+  EXPECT_THAT(features.values, testing::ElementsAre(0, 0, 4, 1, 0, 0)) << "two neurons fire by 2 each";
+  Steering given{.place = {true, 0}, .factor = 2, .direction = std::vector<float>(static_cast<std::size_t>(planted.v))};
+  given.direction[Planted::trigger] = 3;
+  snapshot.interventions.steered = {given};
+  features = sentence_features(*planted.model, snapshot, {true, 0}, dictionary);
+  EXPECT_THAT(features.values, testing::ElementsAre(0, 6, 4, 7, 0, 6));
+  snapshot.interventions.layers_off = {{true, 0}};
+  EXPECT_TRUE(sentence_features(*planted.model, snapshot, {true, 0}, dictionary).empty());
+}
+
+class SavedDictionary : public testing::Test {
+ protected:
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("attnscope-dictionary-" + std::to_string(::getpid()));
+  const std::filesystem::path file = RunFolder{folder}.dictionary(false, 0);
+  NeuronsQuestion question{.dictionary = DictionaryOptions{.width = 2, .active = 4, .steps = 20}};
+
+  void SetUp() override {
+    TorchEngine engine;
+    engine.reset(tiny_config(), {});
+    engine.save_run(folder.string());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  // Whether a dictionary was trained to answer; the answer must be `expected` if it is not negative.
+  bool trains(TorchEngine& engine, double expected = -1) {
+    bool trained = false;
+    const NeuronsResult result =
+        engine.neurons(question, *engine.watch(), [&](double done) { trained = trained || done > 0; });
+    unexplained = result.dictionary.unexplained;
+    EXPECT_GT(unexplained, 0);
+    if (expected >= 0) {
+      EXPECT_EQ(unexplained, expected);
+    }
+    return trained;
+  }
+  bool trains_again(double expected = -1) {
+    TorchEngine engine;
+    engine.open_run(folder.string(), {});
+    return trains(engine, expected);
+  }
+
+  double unexplained = 0;
+};
+
+TEST_F(SavedDictionary, IsReadForTheSameQuestionAboutTheSameWeights) {
+  EXPECT_TRUE(trains_again());
+  EXPECT_TRUE(std::filesystem::exists(file));
+  EXPECT_FALSE(trains_again(unexplained));
+  question.dictionary->steps = 21;
+  EXPECT_TRUE(trains_again());
+  TorchEngine engine;
+  engine.open_run(folder.string(), {});
+  EXPECT_FALSE(trains(engine, unexplained));
+  engine.train_step({});
+  EXPECT_TRUE(trains(engine)) << "other weights";
+}
+
+TEST_F(SavedDictionary, IsTrainedAgainIfItsFileIsDamaged) {
+  ASSERT_TRUE(trains_again());
+  const double whole = unexplained;
+  const std::string bytes = read_file(file, 1 << 24);
+  std::string flipped = bytes;
+  flipped[bytes.size() - 2] ^= 1;
+  for (const std::string& damaged : {flipped, bytes.substr(0, bytes.size() / 2), std::string()}) {
+    write_file(file, damaged);
+    EXPECT_TRUE(trains_again(whole));
+    EXPECT_EQ(read_file(file, 1 << 24), bytes);
+  }
+  write_file(file, "not a dictionary");
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  EXPECT_TRUE(trains_again(whole)) << "a folder that cannot be written to";
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+}
+
+TEST(Neurons, TheDirectionOfANeuronIsItsRowOfW2) {
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  const torch::Tensor w2 = parameter_named(engine.model(), "encoder.layers.0.linear2.weight");
+  const NeuronsQuestion asked{.neuron = 2};
+  const std::vector<float> direction = engine.direction(asked, {});
+  EXPECT_TRUE(torch::equal(torch::tensor(direction), w2.select(1, 2)));
+  EXPECT_EQ(engine.neurons(asked, *engine.watch(), [](double) {}).card.direction, direction);
+  EXPECT_THROW(engine.direction({.neuron = 1 << 20}, {}), std::runtime_error);
+  EXPECT_THROW(engine.direction({.place = {false, 7}}, {}), std::runtime_error);
 }
 
 TEST(Neurons, OfARunAreMeasuredInEveryStackAndOverTraining) {

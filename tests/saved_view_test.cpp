@@ -42,7 +42,9 @@ SavedView full_view() {
   view.interventions.layers_off = {{true, 1}};
   view.interventions.forced = {{{AttentionPart::encoder, 1, 1}, 10, 1}};
   view.interventions.hidden = {{{AttentionPart::encoder, 1, 0}, {{3, 1}, {3, 2}}}};
-  view.interventions.steered = {{.place = {false, 1}, .plus = "king", .minus = "man", .factor = -2.5F}};
+  view.interventions.steered = {
+      {.place = {false, 1}, .plus = "king", .minus = "man", .factor = -2.5F},
+      {.place = {true, 0}, .plus = "feature 3", .direction = {0.1F, -1.5F}, .is_given = true}};
   view.interventions.replaced = {{.target = false, .position = 4, .id = 7, .text = "wide"}};
   view.interventions.no_residuals = true;
   return view;

@@ -308,6 +308,15 @@ TEST_F(OutputSchema, OfMeasurements) {
   holds("neurons", neurons, NeuronsOptions{.run = run, .over_training = true, .json = true});
   holds("neurons", neurons,
         NeuronsOptions{.run = run, .encoder = true, .json = true, .dictionary = true, .dictionary_steps = 5});
+  fs::copy(shipped_run(), folder / "shipped", fs::copy_options::recursive);
+  holds("carriers", neurons,
+        NeuronsOptions{.run = (folder / "shipped").string(),
+                       .encoder = true,
+                       .layer = 2,
+                       .json = true,
+                       .dictionary = true,
+                       .dictionary_steps = 5,
+                       .carriers = true});
   holds("length", length, LengthOptions{.run = run, .pairs = 1, .json = true});
   holds("cost", cost, CostOptions{.set = {"model.d_model=8"}, .longest = 32, .seconds = 1, .json = true});
   holds("bench", bench, BenchOptions{.json = true, .run = run});

@@ -84,5 +84,24 @@ TEST_F(SteeringTest, AddsTheDifferenceOfTheStates) {
   EXPECT_LE((after.states[1] - before.states[1] - 1).abs().max().item<float>(), 1e-5F);
 }
 
+// A neuron's direction is added in any stack, as it is given.
+TEST_F(SteeringTest, AddsADirectionThatIsGiven) {
+  const auto width = static_cast<std::size_t>(model->config().d_model);
+  const Snapshot plain = inspect({});
+  Steering given{.place = {false, 0}, .plus = "neuron 3", .factor = 2, .direction = std::vector<float>(width, 0)};
+  given.direction.front() = 40;
+  given.is_given = true;
+  const Snapshot steered = inspect({given});
+  EXPECT_GT(largest_change(plain, steered), 1e-3);
+  EXPECT_EQ(steered.interventions.steered, std::vector{given}) << "not computed from the name";
+  Steering back = given;
+  back.factor = -2;
+  EXPECT_LE(largest_change(plain, inspect({given, back})), 1e-4);
+  given.place.decoder = true;
+  EXPECT_EQ(inspect({given}).interventions.steered.size(), 1U);
+  given.direction.pop_back();
+  EXPECT_TRUE(inspect({given}).interventions.steered.empty()) << "of another width";
+}
+
 }  // namespace
 }  // namespace attnscope

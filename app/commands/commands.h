@@ -216,6 +216,7 @@ struct BenchWindow {
   // Opens the attention workspace and returns the function that draws a snapshot in it.
   std::function<std::function<void(std::shared_ptr<const Snapshot>)>()> open_attention;
   std::function<std::vector<Measurement>(const EmbeddingResult&)> embedding_frames;
+  std::function<std::vector<Measurement>()> neuron_frames;  // of 2048 in the list
   // Frames while idle and while `run` trains; the time from a keystroke to its attention on the screen; the longest
   // wait of the window for the worker.
   std::function<std::vector<Measurement>(const std::string& run)> while_training;
@@ -246,7 +247,8 @@ int cost(const CostOptions& options);  // on stdout
 
 struct HeadsOptions {
   std::string run = {};
-  std::string capture = {};  // instead of run: only what attention alone tells
+  std::string capture = {};              // instead of run: only what attention alone tells
+  std::string corpus = {}, target = {};  // instead of the run's own
   bool recorded = false;     // at every recorded step instead
   bool json = false;
   std::optional<std::int64_t> step = {};  // as in OpenRun
@@ -264,6 +266,7 @@ int tensors(const TensorsOptions& options);  // on stdout
 
 struct NeuronsOptions {
   std::string run = {};
+  std::string corpus = {}, target = {};  // instead of the run's own
   bool encoder = false;    // of a model with both stacks
   std::int64_t layer = 1;  // from 1
   std::int64_t neuron = 0;
@@ -272,6 +275,8 @@ struct NeuronsOptions {
   bool dictionary = false;  // its features instead of neurons; the rest as in DictionaryOptions
   std::int64_t width = 4, active = 16, dictionary_steps = 1500;
   double l1 = 0.05;
+  bool carriers = false;  // instead: the features that carry the difference between two sentences, at the word
+  std::string clean = ExplainOptions().clean, corrupted = ExplainOptions().corrupted, at = "it";
 };
 int neurons(const NeuronsOptions& options);  // on stdout
 

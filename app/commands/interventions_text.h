@@ -20,11 +20,12 @@ struct InterventionsText {
   std::vector<std::string> forced;      // "encoder.2.3:10->1"
   std::vector<std::string> replaced;    // "source.4=wide"
   std::vector<std::string> hidden;      // "encoder.2.3:10->1"
-  std::vector<std::string> steered = {};  // "2:4:king:man"
+  std::vector<std::string> steered = {};  // "2:4:king:man", "2:4:feature=17"
   std::optional<bool> divided = {};     // scale scores by 1/√d_k; absent: as in training
 };
 
 // Throws ConfigError naming the error and the allowed values, also for a layer or head that the model does not have.
+// The directions of neurons and features are still empty.
 Interventions interventions_from(const InterventionsText& text, const ModelConfig& model);
 AttentionPart part_from(std::string_view name);
 

@@ -5,8 +5,10 @@
 #include "commands/attention_json.h"
 #include "commands/commands.h"
 #include "commands/interventions_text.h"
+#include "commands/progress.h"
 #include "commands/say.h"
 #include "common/matrix_text.h"
+#include "common/split.h"
 #include "compute/opening.h"
 #include "compute/unknown_tokens.h"
 #include "config/inspection_size.h"
@@ -46,6 +48,22 @@ std::string map_csv(const Snapshot& snapshot, const HeadPlace& place) {
                     texts_of(col_tokens(snapshot, place.part)));
 }
 
+// Looks up the directions of neurons, and of the features of a dictionary with the default options.
+void add_directions(TorchEngine& engine, Interventions& interventions) {
+  ProgressLine line;
+  for (Steering& steering : interventions.steered) {
+    if (!steering.is_given) continue;
+    const auto [unit, number] = halves(steering.plus, " ");
+    NeuronsQuestion question{.place = steering.place, .neuron = std::stoi(std::string(number))};
+    if (unit == "feature") {
+      question.dictionary.emplace();
+      engine.read_corpus([&](const Progress& news) { line.show(news.what, news.fraction); });
+    }
+    steering.direction = engine.direction(question, [&](double done) { line.show("Training the dictionary", done); });
+  }
+  line.clear();
+}
+
 }  // namespace
 
 int attend(const AttendOptions& options) {
@@ -56,7 +74,8 @@ int attend(const AttendOptions& options) {
   const HeadPlace place{part_from(options.part), options.layer - 1, options.head - 1};
   const bool csv = options.format == "csv";
   if (csv) check_place(place, model);
-  const Interventions interventions = interventions_from(options.interventions, model);
+  Interventions interventions = interventions_from(options.interventions, model);
+  add_directions(engine, interventions);
   std::string source = options.source;
   if (!options.source_b.empty()) {
     if (!model.is_masked_lm())
@@ -83,7 +102,8 @@ int attend(const AttendOptions& options) {
   unknown.add(source, read);
   const std::int64_t in_source = unknown.count();
   for (const Steering& steering : interventions.steered)
-    for (const std::string& text : {steering.plus, steering.minus}) unknown.add(text, engine.tokenizer().encode(text));
+    for (const std::string& text : {steering.is_given ? "" : steering.plus, steering.minus})
+      unknown.add(text, engine.tokenizer().encode(text));
   unknown.warn();
   if (csv) {
     fmt::print("{}", map_csv(snapshot, place));

@@ -7,18 +7,20 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "commands/commands.h"
+#include "commands/paths.h"
+#include "commands/progress.h"
+#include "compute/bench.h"
 #include "compute/bench_growth.h"
 #include "compute/bench_memory.h"
 #include "compute/bench_peer.h"
-#include "commands/commands.h"
-#include "compute/bench.h"
-#include "commands/paths.h"
-#include "commands/progress.h"
 #include "engine/torch_engine.h"
 #include "inspect/circuit/search.h"
 #include "inspect/circuit/sweep.h"
+#include "inspect/evaluation/neurons.h"
 #include "inspect/probe/inspect_model.h"
 #include "model/kernels/libtorch.h"
+#include "training/validation.h"
 
 namespace attnscope {
 namespace {
@@ -61,6 +63,18 @@ void measure_circuit(TorchEngine& engine, std::vector<Measurement>& out) {
   }
   out.push_back({"circuit: every position patched, one pair", median(sweeps), "ms"});
   out.push_back({"circuit: the search, one pair", median(searches), "ms"});
+}
+
+// The activations of a layer's neurons over the tokens of the validation part.
+void measure_neurons(TorchEngine& engine, std::vector<Measurement>& out) {
+  const std::vector<Batch> batches = validation_batches(engine.model(), *engine.dataset(), 32);
+  std::vector<double> rates;
+  for (int round = 0; round < 5; ++round) {
+    const auto begin = Clock::now();
+    const NeuronSample sample(engine.model(), batches, {}, nullptr, {});
+    rates.push_back(static_cast<double>(sample.tokens()) / milliseconds_since(begin) * 1000);
+  }
+  out.push_back({"neurons: collecting the activations of a layer", median(rates), "tokens/s"});
 }
 
 void print(const std::vector<Measurement>& measurements, bool json) {
@@ -153,6 +167,7 @@ int bench(const BenchOptions& options) {
     line.show("Measuring the window while training", -1);
     add(options.window->captures());
     add(options.window->thumbnails());
+    add(options.window->neuron_frames());
     add(options.window->while_training(run));
     line.clear();
     print(measurements, options.json);
@@ -175,7 +190,10 @@ int bench(const BenchOptions& options) {
   add(measure_decoding());
   line.show("Measuring the circuit search", -1);
   measure_circuit(engine, measurements);
+  line.show("Measuring neurons", -1);
+  measure_neurons(engine, measurements);
   if (options.window) {
+    add(options.window->neuron_frames());
     line.show("Measuring large attention maps", -1);
     add(options.window->captures());
     add(options.window->thumbnails());

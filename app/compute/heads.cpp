@@ -157,7 +157,7 @@ int heads(const HeadsOptions& options) {
   if (!options.capture.empty()) return heads_capture(options);
   ProgressLine line;
   TorchEngine engine;
-  open_run(engine, options.run, line, options.step);
+  open_run(engine, options.run, options.corpus, options.target, line, options.step);
   if (options.recorded) {
     print_history(engine, options, line);
     return 0;

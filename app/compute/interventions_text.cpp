@@ -37,7 +37,8 @@ std::string_view taken(std::string_view& rest, std::string_view mark, std::strin
 constexpr std::string_view head_form = "PART.LAYER.HEAD, such as encoder.2.3";
 constexpr std::string_view layer_form = "encoder.LAYER or decoder.LAYER, such as encoder.1";
 constexpr std::string_view forced_form = "PART.LAYER.HEAD:QUERY->KEY, such as encoder.2.3:10->1";
-constexpr std::string_view steered_form = "LAYER:FACTOR:TEXT or LAYER:FACTOR:TEXT:TEXT, such as 2:4:king:man";
+constexpr std::string_view steered_form =
+    "LAYER:FACTOR:TEXT, LAYER:FACTOR:TEXT:TEXT, or LAYER:FACTOR:neuron=N or feature=N, such as 2:4:king:man";
 constexpr std::string_view replaced_form = "source.POSITION=TEXT or target.POSITION=TEXT, such as source.4=wide";
 
 HeadPlace head_from(std::string_view text, std::string_view all, std::string_view form, const ModelConfig& model) {
@@ -77,9 +78,12 @@ ReplacedToken replaced_from(std::string_view text) {
 
 Steering steering_from(std::string_view text, const ModelConfig& model) {
   std::string_view rest = text;
-  const bool decoder = model.is_language_model();
-  Steering steering{.place = {decoder, number_from(taken(rest, ":", text, steered_form), 1, text, steered_form) - 1}};
-  check_place({decoder ? AttentionPart::decoder : AttentionPart::encoder, steering.place.layer, 0}, model);
+  const std::string_view layer = taken(rest, ":", text, steered_form);
+  const bool decoder = model.is_language_model(), names_stack = layer.find('.') != std::string_view::npos;
+  Steering steering{.place = {decoder, names_stack ? 0 : number_from(layer, 1, text, steered_form) - 1}};
+  if (names_stack) steering.place = layer_from(layer, model);
+  check_place({steering.place.decoder ? AttentionPart::decoder : AttentionPart::encoder, steering.place.layer, 0},
+              model);
   const std::string_view factor = taken(rest, ":", text, steered_form);
   const auto [end, error] = std::from_chars(factor.data(), factor.data() + factor.size(), steering.factor);
   if (error != std::errc() || end != factor.data() + factor.size() || !std::isfinite(steering.factor))
@@ -87,6 +91,14 @@ Steering steering_from(std::string_view text, const ModelConfig& model) {
   if (std::abs(steering.factor) > largest_steering)
     throw ConfigError(fmt::format("'{}': the factor is {:g}; allowed: {:g} to {:g}", text, steering.factor,
                                   -largest_steering, largest_steering));
+  for (const std::string_view unit : {"neuron", "feature"}) {
+    if (!rest.starts_with(fmt::format("{}=", unit))) continue;
+    steering.plus = fmt::format("{} {}", unit, number_from(rest.substr(unit.size() + 1), 0, text, steered_form));
+    steering.is_given = true;
+    return steering;
+  }
+  if (steering.place.decoder != decoder)
+    throw ConfigError(fmt::format("'{}': a text's direction is added in the stack that reads the text", text));
   steering.plus = rest.substr(0, rest.find(':'));
   if (const std::size_t at = rest.find(':'); at != std::string_view::npos) steering.minus = rest.substr(at + 1);
   if (steering.plus.empty()) refuse(text, steered_form);

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
 
 #include "commands/commands.h"
 #include "commands/progress.h"
-#include "commands/say.h"
 #include "compute/opening.h"
 #include "engine/torch_engine.h"
 
@@ -131,15 +131,38 @@ void print_card(const NeuronsResult& result) {
                100 * point.active);
 }
 
+Json json_of(const Carriers& carriers) {
+  Json json = {{"answers", carriers.answers}, {"flipped_by_mean_vector", carriers.exact}};
+  for (const Carrier& of : carriers.features)
+    json["features"].push_back({{"feature", of.feature}, {"clean", of.clean}, {"corrupted", of.corrupted}});
+  for (const CarriersAblated& of : carriers.ablated)
+    json["ablations"].push_back(
+        {{"features", of.features}, {"flipped_by_zero", of.zero}, {"flipped_by_other_mean", of.other}});
+  return json;
+}
+
+void print(const Carriers& carriers, const std::string& word) {
+  fmt::print("{} features at \"{}\" differ between the clean and the corrupted sentences; the {} that differ most:\n",
+             carriers.features.size(), word, std::min(printed, carriers.features.size()));
+  fmt::print("{:>7} {:>12} {:>15}\n", "feature", "clean, mean", "corrupted, mean");
+  for (const Carrier& of : std::span(carriers.features).first(std::min(printed, carriers.features.size())))
+    fmt::print("{:>7} {:>12.3f} {:>15.3f}\n", of.feature, of.clean, of.corrupted);
+  const auto share = [&](int flips) {
+    return fmt::format("{} of {} ({:.1f} %)", flips, carriers.answers, 100.0 * flips / carriers.answers);
+  };
+  fmt::print("\nanswers flipped by ablating them at \"{}\"\n{:>8}  {:<20}  {}\n", word, "features", "zero ablation",
+             "set to their mean in the other sentences");
+  for (const CarriersAblated& of : carriers.ablated)
+    fmt::print("{:>8}  {:<20}  {}\n", of.features, share(of.zero), share(of.other));
+  fmt::print("the whole vector set to its mean in the other sentences: {}\n", share(carriers.exact));
+}
+
 }  // namespace
 
 int neurons(const NeuronsOptions& options) {
   ProgressLine line;
   TorchEngine engine;
-  for (const std::string& warning :
-       engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); }).warnings)
-    say("{}", warning);
-  check_finite(engine, options.run);
+  open_run(engine, options.run, options.corpus, options.target, line);
   const NeuronsQuestion question{
       .place = {!options.encoder && engine.config().model.has_decoder(), static_cast<int>(options.layer) - 1},
       .dictionary = options.dictionary
@@ -150,9 +173,20 @@ int neurons(const NeuronsOptions& options) {
                         : std::nullopt,
       .neuron = static_cast<int>(options.neuron),
       .over_training = options.over_training};
-  const NeuronsResult result = engine.neurons(question, *engine.watch(), [&](double done) {
+  const auto show = [&](double done) {
     line.show(options.dictionary ? "Training the dictionary" : "Measuring neurons", done);
-  });
+  };
+  if (options.carriers) {
+    const Carriers carriers = engine.carriers(question, {options.clean, options.corrupted}, options.at, show);
+    line.clear();
+    if (options.json) {
+      fmt::print("{}\n", json_of(carriers).dump());
+    } else {
+      print(carriers, options.at);
+    }
+    return 0;
+  }
+  const NeuronsResult result = engine.neurons(question, *engine.watch(), show);
   line.clear();
   if (!result.problem.empty()) throw std::runtime_error(result.problem);
   if (options.neuron != result.question.neuron)

@@ -49,4 +49,13 @@ RunOpened open_run(TorchEngine& engine, const std::string& path, ProgressLine& l
   return checked(engine, path, std::move(opened));
 }
 
+RunOpened open_run(TorchEngine& engine, const std::string& path, const std::string& corpus, const std::string& target,
+                   ProgressLine& line, std::optional<std::int64_t> step) {
+  if (corpus.empty()) return open_run(engine, path, line, step);
+  RunOpened opened = open_model(engine, path, step);
+  engine.use_corpus(corpus, target, [&](const Progress& news) { line.show(news.what, news.fraction); });
+  line.clear();
+  return opened;
+}
+
 }  // namespace attnscope

@@ -17,6 +17,10 @@ RunOpened open_model(TorchEngine& engine, const std::string& path, std::optional
 RunOpened open_run(TorchEngine& engine, const std::string& path, ProgressLine& line,
                    std::optional<std::int64_t> step = {});
 
+// With that corpus instead of the run's own; empty: its own.
+RunOpened open_run(TorchEngine& engine, const std::string& path, const std::string& corpus, const std::string& target,
+                   ProgressLine& line, std::optional<std::int64_t> step = {});
+
 // A forward pass on the text, with the weights recorded at `step`; none: the present ones.
 std::shared_ptr<const Snapshot> forward_pass(TorchEngine& engine, const std::string& text,
                                              std::optional<std::int64_t> step = {});

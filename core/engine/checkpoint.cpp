@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "common/cache.h"
 #include "files/storage/mapped_file.h"
 #include "files/storage/run_folder.h"
 
@@ -84,6 +85,12 @@ void copy_into(const NamedTensors& named, const std::vector<torch::Tensor>& valu
   for (std::size_t i = 0; i < named.size(); ++i) torch::Tensor(named[i].second).copy_(values[i]);
 }
 
+std::uint64_t checksum_of(const NamedTensors& named) {
+  std::uint64_t sum = 0;
+  for (const auto& [name, tensor] : named) sum = checksum(bytes_of(tensor), checksum(name, sum));
+  return sum;
+}
+
 std::int64_t count_of(const std::filesystem::path& path, const MappedTensors& file, const char* key) {
   const auto found = file.metadata.find(key);
   if (found == file.metadata.end()) return 0;  // weights from another program
@@ -130,6 +137,29 @@ void save_weights(const std::filesystem::path& path, SequenceModel& model, std::
 
 void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors, std::int64_t step) {
   save(path, tensors, {{"step", std::to_string(step)}});
+}
+
+void save_derived(const std::filesystem::path& path, const NamedTensors& tensors, const std::string& label) {
+  save(path, tensors, {{"of", label}, {"checksum", std::to_string(checksum_of(tensors))}});
+}
+
+bool load_derived(const std::filesystem::path& path, const NamedTensors& tensors, const std::string& label) {
+  try {
+    MappedTensors file(path);
+    if (file.metadata["of"] != label) return false;
+    const std::vector<torch::Tensor> values = values_of(path, file, tensors);
+    NamedTensors stored = tensors;
+    for (std::size_t i = 0; i < stored.size(); ++i) stored[i].second = values[i];
+    if (file.metadata["checksum"] != std::to_string(checksum_of(stored))) return false;
+    copy_into(tensors, values);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::uint64_t checksum_of(SequenceModel& model) {
+  return checksum_of(weights_of(model));
 }
 
 std::int64_t step_of_weights(const std::filesystem::path& path) {

@@ -25,6 +25,16 @@ void save_weights(const std::filesystem::path& path, SequenceModel& model, std::
 // The same for tensors by name.
 void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors, std::int64_t step);
 
+// Tensors that can be computed again, with a label that says from what.
+void save_derived(const std::filesystem::path& path, const NamedTensors& tensors, const std::string& label);
+
+// Copies them into `tensors`, which have their shapes; false, and nothing is copied, if the file is missing or damaged,
+// or has another label.
+bool load_derived(const std::filesystem::path& path, const NamedTensors& tensors, const std::string& label);
+
+// A number that depends on every bit of the model's weights.
+std::uint64_t checksum_of(SequenceModel& model);
+
 // The step of saved weights, without reading them. Throws as load_weights.
 std::int64_t step_of_weights(const std::filesystem::path& path);
 

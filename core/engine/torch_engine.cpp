@@ -21,24 +21,25 @@
 #include "files/storage/history_file.h"
 #include "inspect/attribution/attribution.h"
 #include "inspect/circuit/circuit_study.h"
+#include "inspect/circuit/corpus_contrasts.h"
 #include "inspect/circuit/formation.h"
 #include "inspect/circuit/induction.h"
 #include "inspect/evaluation/cost.h"
 #include "inspect/evaluation/evaluation.h"
 #include "inspect/evaluation/fourier.h"
-#include "inspect/evaluation/nearest.h"
-#include "inspect/evaluation/neurons.h"
 #include "inspect/evaluation/head_importance.h"
 #include "inspect/evaluation/length.h"
+#include "inspect/evaluation/nearest.h"
+#include "inspect/evaluation/neurons.h"
 #include "inspect/evaluation/senses.h"
 #include "inspect/evaluation/tensor_spread.h"
-#include "model/activations.h"
 #include "inspect/evaluation/vocabulary_facts.h"
 #include "inspect/probe/gradients.h"
 #include "inspect/probe/inspect_model.h"
 #include "inspect/probe/order.h"
 #include "inspect/probe/tensors.h"
 #include "messages/metrics.h"
+#include "model/activations.h"
 #include "model/initial_values.h"
 #include "model/kernels/bfloat16_product.h"
 #include "model/kernels/thread_pool.h"
@@ -492,6 +493,17 @@ const Corpus& TorchEngine::corpus_of_run() const {
   throw CorpusError(fmt::format("the corpus {} could not be read when the run was opened", run_.config.corpus.source));
 }
 
+void TorchEngine::use_corpus(const std::string& source, const std::string& target, const ProgressCallback& progress) {
+  Config config = run_.config;
+  config.corpus.source = source;
+  config.corpus.target = target;
+  run_.corpus = corpus_for(config, progress);
+  run_.config = config;
+  run_.dataset.reset();
+  run_.embedding_analyzer.reset();
+  run_.senses.reset();
+}
+
 std::shared_ptr<const Dataset> TorchEngine::dataset(const YieldCallback& yield) {
   if (!run_.dataset)
     run_.dataset = encode_corpus(corpus_of_run(), *run_.tokenizer, run_.config.model, [&](double) {
@@ -802,13 +814,16 @@ void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, con
     snapshot.step = watched->step;
     snapshot.recorded_weights = recorded;
     snapshot.request = probe.request;
-    if (snapshot.is_whole()) complete(snapshot, probe, yield);
+    if (snapshot.is_whole()) complete(snapshot, *watched->model, probe, yield);
     publish(std::make_shared<const Snapshot>(std::move(snapshot)));
   };
   with_short_errors([&] { inspect_model(*watched->model, *run_.tokenizer, probe, stamped, yield); });
 }
 
-void TorchEngine::complete(Snapshot& snapshot, const Probe& probe, const YieldCallback& yield) {
+void TorchEngine::complete(Snapshot& snapshot, SequenceModel& model, const Probe& probe, const YieldCallback& yield) {
+  if (run_.dictionary && probe.features == run_.dictionary_key)
+    snapshot.features = SentenceFeatures{
+        run_.dictionary_key, sentence_features(model, snapshot, run_.dictionary_key.place, *run_.dictionary)};
   snapshot.unseen = unseen_words(snapshot, yield);
   if (run_.seen_words) snapshot.known_words = run_.seen_words->size();
   if (probe.embeddings) snapshot.embeddings = embeddings(*probe.embeddings);
@@ -1000,22 +1015,81 @@ NeuronsResult TorchEngine::neurons(const NeuronsQuestion& question, const Watche
   return made;
 }
 
-// Trained on the training part, again for other weights, another layer or other options; on the texts themselves if
-// training draws its examples.
+std::vector<float> TorchEngine::direction(const NeuronsQuestion& question, const FractionCallback& progress) {
+  const auto watched = watch();
+  std::shared_ptr<const SparseDictionary> dictionary;
+  if (const std::string problem = neurons_problem(run_.config.model, question.place); !problem.empty())
+    throw std::runtime_error(problem);
+  if (question.dictionary) dictionary = this->dictionary(question, *watched, progress);
+  const torch::Tensor rows = written_rows(*watched->model, question.place, dictionary.get());
+  if (question.neuron < 0 || question.neuron >= rows.size(0))
+    throw std::runtime_error(fmt::format("{} {} does not exist; allowed: 0 to {}", dictionary ? "feature" : "neuron",
+                                         question.neuron, rows.size(0) - 1));
+  return to_values(rows[question.neuron]);
+}
+
+Carriers TorchEngine::carriers(const NeuronsQuestion& question, const ContrastQuestion& contrast,
+                               const std::string& word, const FractionCallback& progress) {
+  if (question.place.decoder != run_.config.model.is_language_model())
+    throw std::runtime_error("the features of a word are in the stack that reads the sentence");
+  const auto watched = watch();
+  const auto dictionary = this->dictionary(question, *watched, progress);
+  const ContrastRuns runs(*watched->model, *run_.tokenizer, contrast);
+  const CorpusCases pairs =
+      cases_like(*watched->model, *run_.tokenizer, runs.facts(), contrasts_like(corpus_of_run(), contrast), progress);
+  Carriers made = find_carriers(pairs.cases, word, question.place, *dictionary);
+  if (made.answers == 0)
+    throw std::runtime_error(
+        fmt::format("none of {} similar pairs of the corpus has the word \"{}\" and is distinguished by the model",
+                    pairs.tried, word));
+  return made;
+}
+
+std::shared_ptr<const SparseDictionary> TorchEngine::dictionary(const NeuronsQuestion& question,
+                                                                const WatchedModel& watched,
+                                                                const FractionCallback& progress) {
+  std::string problem = neurons_problem(run_.config.model, question.place);
+  const std::vector<Batch> texts =
+      problem.empty() ? texts_to_read(*watched.model, problem, [&] { progress(0); }) : std::vector<Batch>();
+  if (!problem.empty()) throw std::runtime_error(problem);
+  return dictionary(question, watched, texts, progress);
+}
+
+// Trained again for other weights, another layer or other options. Saved in the run's folder.
 std::shared_ptr<const SparseDictionary> TorchEngine::dictionary(const NeuronsQuestion& question,
                                                                 const WatchedModel& watched,
                                                                 const std::vector<Batch>& texts,
                                                                 const FractionCallback& progress) {
   const DictionaryKey key{watched.step, question.place, *question.dictionary};
   if (run_.dictionary && run_.dictionary_key == key) return run_.dictionary;
-  const YieldCallback yield = [&] { progress(0); };
-  const std::vector<Batch> trained = training_batches(*watched.model, *dataset(yield), texts_a_batch(), 4);
-  const TokenSample outputs =
-      layer_outputs(*watched.model, trained.empty() ? texts : trained, question.place, yield);
-  const SparseDictionary made = train_dictionary(outputs.values, *question.dictionary, progress);
+  // Not next to other programs' checkpoints, which have no record.
+  const RunFolder* folder = home_ ? &home_->held.folder() : run_.folder && run_.record ? &*run_.folder : nullptr;
+  const auto [width, active, l1, steps] = key.options;
+  const std::string label = fmt::format("{} {}, {} × d_model, {} active, L1 {}, {} steps, corpus {}, weights {:016x}",
+                                        key.place.decoder ? "decoder" : "encoder", key.place.layer + 1, width, active,
+                                        l1, steps, corpus_of_run().hash, folder ? checksum_of(*watched.model) : 0);
+  SparseDictionary made = empty_dictionary(run_.config.model.d_model, key.options);
+  const auto file = folder ? folder->dictionary(key.place.decoder, key.place.layer) : std::filesystem::path();
+  if (!folder || !load_derived(file, made.tensors(), label)) {
+    made = trained_dictionary(question, watched, texts, progress);
+    try {
+      if (folder) save_derived(file, made.tensors(), label);
+    } catch (const FileError&) {
+      // A folder that cannot be written to costs only the next training.
+    }
+  }
   run_.dictionary = std::make_shared<const SparseDictionary>(made.to(watched.model->device()));
   run_.dictionary_key = key;
   return run_.dictionary;
+}
+
+// On the training part; on the texts themselves if training draws its examples.
+SparseDictionary TorchEngine::trained_dictionary(const NeuronsQuestion& question, const WatchedModel& watched,
+                                                 const std::vector<Batch>& texts, const FractionCallback& progress) {
+  const YieldCallback yield = [&] { progress(0); };
+  const std::vector<Batch> trained = training_batches(*watched.model, *dataset(yield), texts_a_batch(), 4);
+  const TokenSample outputs = layer_outputs(*watched.model, trained.empty() ? texts : trained, question.place, yield);
+  return train_dictionary(outputs.values, *question.dictionary, progress);
 }
 
 HeadsResult TorchEngine::heads(SequenceModel& model, const FractionCallback& progress) {

@@ -20,6 +20,7 @@
 #include "files/storage/autosaves.h"
 #include "files/storage/locked_run.h"
 #include "files/storage/run_folder.h"
+#include "inspect/evaluation/carriers.h"
 #include "inspect/evaluation/dictionary.h"
 #include "inspect/evaluation/seen_words.h"
 #include "inspect/probe/embeddings.h"
@@ -76,6 +77,9 @@ class TorchEngine final : public Engine {
   const Corpus* corpus() const { return run_.corpus.get(); }  // null if its file is missing
   const Tokenizer& tokenizer() const { return *run_.tokenizer; }
   std::vector<MetricPoint> metrics() const { return run_.metrics.from(); }
+  // Reads another corpus than the run's, for studies. Throws CorpusError.
+  void use_corpus(const std::string& source, const std::string& target, const ProgressCallback& progress);
+
   // The training data. Throws CorpusError if the file is missing.
   std::shared_ptr<const Dataset> dataset(const YieldCallback& yield = {});
   std::int64_t steps_done() const { return run_.step(); }
@@ -101,6 +105,13 @@ class TorchEngine final : public Engine {
                             const FractionCallback& progress);
   NearestResult nearest(const NearestQuestion& question, SequenceModel& model, const FractionCallback& progress);
   NeuronsResult neurons(const NeuronsQuestion& question, const WatchedModel& watched, const FractionCallback& progress);
+  // The features of the question's dictionary that carry the difference between the two sentences at the word, and over
+  // how many similar pairs of the corpus. Throws NotContrasting and std::runtime_error.
+  Carriers carriers(const NeuronsQuestion& question, const ContrastQuestion& contrast, const std::string& word,
+                    const FractionCallback& progress);
+  // What the question's neuron or feature adds to the residual stream (NeuronCard::direction). Throws
+  // std::runtime_error if there is none.
+  std::vector<float> direction(const NeuronsQuestion& question, const FractionCallback& progress);
   FourierResult fourier(const FourierQuestion& question, const FractionCallback& progress);
 
   // The distributions of every parameter, its gradient and the sentence's activations, at every recorded step, and now.
@@ -121,15 +132,14 @@ class TorchEngine final : public Engine {
   std::vector<Batch> texts_to_read(SequenceModel& model, std::string& problem, const YieldCallback& yield);
   std::int64_t texts_a_batch() const;
 
-  struct DictionaryKey {
-    std::int64_t step = 0;
-    LayerPlace place;
-    DictionaryOptions options;
-    bool operator==(const DictionaryKey&) const = default;
-  };
+  // Throws std::runtime_error if there are no texts.
+  std::shared_ptr<const SparseDictionary> dictionary(const NeuronsQuestion& question, const WatchedModel& watched,
+                                                     const FractionCallback& progress);
   std::shared_ptr<const SparseDictionary> dictionary(const NeuronsQuestion& question, const WatchedModel& watched,
                                                      const std::vector<Batch>& texts,
                                                      const FractionCallback& progress);
+  SparseDictionary trained_dictionary(const NeuronsQuestion& question, const WatchedModel& watched,
+                                      const std::vector<Batch>& texts, const FractionCallback& progress);
 
   // Everything that a failed open or reset must leave unchanged.
   struct Run {
@@ -220,8 +230,8 @@ class TorchEngine final : public Engine {
   EmbeddingAnalyzer& embedding_analyzer();
   std::vector<UnseenWord> unseen_words(const Snapshot& snapshot, const YieldCallback& yield);
   TsneMap tsne_map(const TsneStudy& question, const WatchedModel& watched, const FractionCallback& progress);
-  // Adds the decodings of the sentence and the requested information about the model.
-  void complete(Snapshot& snapshot, const Probe& probe, const YieldCallback& yield);
+  // Adds the requested information about the model.
+  void complete(Snapshot& snapshot, SequenceModel& model, const Probe& probe, const YieldCallback& yield);
 
   // Saves to an automatically chosen folder.
   void autosave();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/matrix.h"
+#include "messages/sublayers.h"
 #include "messages/token.h"
 
 namespace attnscope {
@@ -50,11 +51,18 @@ struct Guess {
   bool operator==(const Guess&) const = default;
 };
 
-// A layer's prediction at one step if it were the last one (logit lens).
+// The prediction at one step if the residual stream ended there (logit lens).
 struct LensCell {
   std::vector<Guess> best;  // most probable first
   float chosen = 0;         // probability of the model's output token
   int rank = 1;             // rank of that token, 1 the best
+};
+
+// The residual stream after a layer, or after a sublayer within it, at every step.
+struct LensRow {
+  int layer = 0;
+  std::optional<Sublayer> within;  // nullopt: after the whole layer
+  std::vector<LensCell> cells;
 };
 
 // One output and its attention maps; see Probe::hypothesis.
@@ -72,7 +80,7 @@ struct Decodings {
   double length_penalty = 0;      // α used to score the tree
   std::vector<int> ranks;         // 1, 2, 3, 5, … evenly on a logarithmic axis, the last is the vocabulary size
   std::vector<std::vector<float>> ranked;   // [step][i]: probability of the token of rank ranks[i]
-  std::vector<std::vector<LensCell>> lens;  // [layer][step]; empty for a recurrent model
+  std::vector<LensRow> lens;                // in the order of the forward pass; empty for a recurrent model
   HypothesisInspection hypothesis;
 };
 

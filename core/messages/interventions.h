@@ -51,14 +51,16 @@ struct ReplacedToken {
 };
 
 // A direction is added to the residual stream after a layer, at every token: the difference of the states of two texts
-// there, at their last tokens (activation addition, 2308.10248).
+// there, at their last tokens (activation addition, 2308.10248), or what a neuron or feature adds.
 struct Steering {
   LayerPlace place;
   std::string plus = {}, minus = {};  // an empty text counts as 0
   float factor = 1;
-  std::vector<float> direction = {};  // d_model numbers, computed for the pass
+  std::vector<float> direction = {};  // d_model numbers, computed for the pass unless it is given
+  bool is_given = false;              // `plus` names the neuron or feature whose direction it is
   bool operator==(const Steering& other) const {
-    return place == other.place && plus == other.plus && minus == other.minus && factor == other.factor;
+    return place == other.place && plus == other.plus && minus == other.minus && factor == other.factor &&
+           is_given == other.is_given && (!is_given || direction == other.direction);
   }
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/matrix.h"
 #include "messages/interventions.h"
 #include "messages/token.h"
 
@@ -19,6 +20,20 @@ struct DictionaryOptions {
   double l1 = 0.05;   // of the features' sum, if `active` is 0 (Bricken et al. 2023)
   int steps = 1500;
   bool operator==(const DictionaryOptions&) const = default;
+};
+
+// A dictionary of the output of that layer, trained with the weights of that step.
+struct DictionaryKey {
+  std::int64_t step = 0;
+  LayerPlace place;
+  DictionaryOptions options;
+  bool operator==(const DictionaryKey&) const = default;
+};
+
+// Its features in the sentence of a snapshot.
+struct SentenceFeatures {
+  DictionaryKey of;
+  Matrix values;  // tokens × features
 };
 
 struct DictionaryFacts {
@@ -82,6 +97,7 @@ struct NeuronCard {
   double nll = 0, zero = 0, mean = 0;  // nats/token: of the sample; the increase with the activation at 0, at its mean
   std::vector<NeuronContext> hurt = {};  // the tokens whose targets lose most with the activation at 0
   std::vector<NeuronPoint> points = {};  // ascending; the last with the present weights
+  std::vector<float> direction = {};     // what a unit of activation adds to the residual stream, d_model numbers
 };
 
 struct NeuronsResult {

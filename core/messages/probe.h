@@ -11,6 +11,7 @@
 #include "messages/data_flow.h"
 #include "messages/embeddings.h"
 #include "messages/interventions.h"
+#include "messages/neurons.h"
 #include "messages/recurrent_states.h"
 #include "messages/sampling_options.h"
 
@@ -47,6 +48,7 @@ struct Probe {
   std::vector<int> hypothesis = {};          // output to inspect, Decodings::hypothesis; empty: the best of the beam
   std::optional<HeadPlace> inside = {};      // computes Snapshot::inside for this head
   bool sublayers = false;                    // computes Snapshot::sublayers
+  std::optional<DictionaryKey> features = {};  // computes Snapshot::features if it is the dictionary trained last
   std::optional<FlowWanted> data_flow = {};  // computes Snapshot::data_flow for this box
   std::optional<RecurrentWanted> recurrent = {};    // computes Snapshot::recurrent for this layer
   std::optional<BatchWanted> batch = {};            // computes Snapshot::batch

@@ -16,6 +16,7 @@
 #include "config/heads.h"
 #include "messages/head_inside.h"
 #include "messages/interventions.h"
+#include "messages/neurons.h"
 #include "messages/sublayers.h"
 #include "messages/token.h"
 
@@ -138,6 +139,7 @@ struct Snapshot {
   // ---- only if requested by the Probe
   std::optional<HeadInside> inside;                  // the values of one head
   std::vector<SublayerEffect> sublayers;             // in the order of the forward pass
+  std::optional<SentenceFeatures> features;          // only in the complete snapshot
   std::shared_ptr<const DataFlow> data_flow;         // the matrices of one box
   std::shared_ptr<const RecurrentStates> recurrent;  // gates and states of one layer; null in a Transformer
   std::shared_ptr<const BatchInspection> batch;  // of the trainer, not of the sentence; only in the complete snapshot

@@ -54,11 +54,13 @@ Json json_of(const Interventions& changes) {
   for (const ReplacedToken& replaced : changes.replaced)
     json["replaced"].push_back(
         {{"target", replaced.target}, {"position", replaced.position}, {"id", replaced.id}, {"text", replaced.text}});
-  for (const Steering& steering : changes.steered)
+  for (const Steering& steering : changes.steered) {
     json["steered"].push_back({{"layer", text_of(steering.place)},
                                {"plus", steering.plus},
                                {"minus", steering.minus},
                                {"factor", steering.factor}});
+    if (steering.is_given) json["steered"].back()["direction"] = steering.direction;
+  }
   if (changes.other_scale) json["other_scale"] = true;
   if (changes.no_residuals) json["no_residuals"] = true;
   if (changes.no_positions) json["no_positions"] = true;
@@ -206,6 +208,11 @@ Steering steering_in(const std::string& key, const nlohmann::json& json) {
   fields.text("plus", steering.plus);
   fields.text("minus", steering.minus);
   fields.real("factor", steering.factor, largest_steering);
+  fields.each("direction", [&](const std::string& item_key, const nlohmann::json& item) {
+    if (!item.is_number()) refuse(item_key, item, "a number");
+    steering.direction.push_back(item.get<float>());
+  });
+  steering.is_given = !steering.direction.empty();
   fields.finish();
   return steering;
 }

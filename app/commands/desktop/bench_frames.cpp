@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 #include "commands/desktop/bench_window.h"
@@ -14,6 +15,7 @@
 #include "files/captures/capture_engine.h"
 #include "files/storage/file.h"
 #include "workspaces/attention/view.h"
+#include "workspaces/flow/view.h"
 #include "workspaces/workspaces.h"
 
 namespace attnscope {
@@ -145,6 +147,39 @@ std::vector<Measurement> measure_embedding_frames(const EmbeddingResult& inspect
   }
   return {{"map of 30 000 tokens: frame time, 99th percentile", quantile(whole, 0.99), "ms"},
           {"the same before rasterization, median", median(own), "ms"}};
+}
+
+// The number of neurons is that of GPT-2's layers; the order of the list changes in every frame.
+std::vector<Measurement> measure_neuron_frames() {
+  constexpr int neurons = 2048, frames = 60, warming_up = 5;
+  MeasuredWindow window;
+  window.scope().layout.workspace = show_view(window.scope().views, "neurons");
+  window.scope().layout.sentence = "token";
+  NeuronsView& view = window.scope().views.of<FlowView>().neurons;
+  NeuronsResult result{.question = {.neuron = 0}, .tokens = 4096, .sentences = 300};
+  for (int neuron = 0; neuron < neurons; ++neuron)
+    result.neurons.push_back({.largest = 1 + std::sin(static_cast<float>(neuron)), .mean = 0.1F, .token = "▁token"});
+  take_neurons(view, std::move(result), 1, 0);
+  std::vector<double> own;
+  for (int frame = 0; frame < warming_up + frames; ++frame) {
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->run = snapshot->request = 1;
+    snapshot->source = snapshot->target_in = snapshot->target_out = {{1, "▁token"}};
+    snapshot->decoding.emplace_back().candidates.emplace_back();
+    snapshot->positions = std::make_shared<const std::vector<PositionTable>>();
+    SublayerEffect& effect = snapshot->sublayers.emplace_back();
+    effect.sublayer = Sublayer::feed_forward;
+    effect.active = Matrix(1, neurons);
+    for (int neuron = 0; neuron < neurons; ++neuron)
+      effect.active.at(0, neuron) = std::cos(static_cast<float>(neuron * frame));
+    view.sorted_by = NeuronColumn::here;
+    window.show(std::move(snapshot));
+    const MeasuredWindow::Frame drawn = window.draw();
+    if (frame >= warming_up) own.push_back(drawn.own);
+  }
+  if (view.order.neurons.size() != neurons) throw std::logic_error("the list of neurons was not drawn");
+  return {{"2048 neurons in the list, sorted again: CPU time of the window, median", median(own), "ms"},
+          {"the same, 99th percentile", quantile(own, 0.99), "ms"}};
 }
 
 }  // namespace attnscope

@@ -19,6 +19,7 @@ std::vector<Measurement> measure_thumbnails();
 std::vector<Measurement> measure_captures();
 std::function<void(std::shared_ptr<const Snapshot>)> open_attention_window();
 std::vector<Measurement> measure_embedding_frames(const EmbeddingResult& inspection);
+std::vector<Measurement> measure_neuron_frames();
 std::vector<Measurement> measure_window(const std::string& run);
 
 }  // namespace attnscope

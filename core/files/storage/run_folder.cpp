@@ -111,6 +111,10 @@ std::filesystem::path RunFolder::kept_weights(std::int64_t step) const {
   return checkpoints() / fmt::format("{:08}.safetensors", step);
 }
 
+std::filesystem::path RunFolder::dictionary(bool decoder, int layer) const {
+  return path / fmt::format("dictionary.{}.{}.safetensors", decoder ? "decoder" : "encoder", layer + 1);
+}
+
 std::vector<std::filesystem::path> RunFolder::other_tokenizer_files() const {
   std::vector<std::filesystem::path> files;
   for (const char* name :

@@ -38,8 +38,11 @@ struct RunFolder {
   std::filesystem::path best() const { return path / "best.safetensors"; }  // weights of the lowest validation loss
   std::filesystem::path checkpoints() const { return path / "checkpoints"; }
   std::filesystem::path kept_weights(std::int64_t step) const;  // checkpoints/00012000.safetensors
+  // The sparse dictionary of a layer's output: dictionary.encoder.2.safetensors, layers counted from 1.
+  std::filesystem::path dictionary(bool decoder, int layer) const;
 
-  // All except the weights in checkpoints/. Not every run has all of them.
+  // All except the weights in checkpoints/ and the dictionaries, which can be trained again. Not every run has all of
+  // them.
   std::vector<std::filesystem::path> files() const;
 };
 

@@ -332,6 +332,12 @@ std::vector<Odds> ContrastRuns::read_side_by_side(std::span<const ChangedRun> ru
   return odds_of(logits_of(runs, encode, inspection));
 }
 
+std::vector<Odds> ContrastRuns::read(const StreamChange& change) const {
+  const std::array runs = {ChangedRun{ContrastSide::clean}, ChangedRun{ContrastSide::corrupted}};
+  Inspection inspection{.streams = {change}};
+  return odds_of(logits_of(runs, !change.place.decoder, inspection));
+}
+
 std::vector<Odds> ContrastRuns::read(std::span<const ChangedRun> runs, const PathEnd& end,
                                      const YieldCallback& yield) const {
   std::vector<Odds> odds;

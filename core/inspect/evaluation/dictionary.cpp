@@ -44,6 +44,12 @@ SparseDictionary SparseDictionary::to(torch::Device device) const {
   return {center.to(device), reading.to(device), offset.to(device), writing.to(device), active};
 }
 
+SparseDictionary empty_dictionary(std::int64_t width, const DictionaryOptions& options) {
+  const std::int64_t features = width * options.width;
+  return {torch::zeros({width}), torch::zeros({width, features}), torch::zeros({features}),
+          torch::zeros({features, width}), options.active};
+}
+
 // The loss is the squared error of vectors whose mean square is 1, plus the L1 penalty.
 SparseDictionary train_dictionary(const torch::Tensor& vectors, const DictionaryOptions& options,
                                   const FractionCallback& progress) {

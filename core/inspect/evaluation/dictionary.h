@@ -5,6 +5,7 @@
 #include "messages/callbacks.h"
 #include "messages/neurons.h"
 #include "model/kernels/libtorch.h"
+#include "training/adam.h"
 
 namespace attnscope {
 
@@ -21,7 +22,15 @@ struct SparseDictionary {
   torch::Tensor decode(const torch::Tensor& features) const;
 
   SparseDictionary to(torch::Device device) const;
+
+  // By these names it is saved.
+  NamedTensors tensors() const {
+    return {{"center", center}, {"reading", reading}, {"offset", offset}, {"writing", writing}};
+  }
 };
+
+// All zero, for vectors of that width.
+SparseDictionary empty_dictionary(std::int64_t width, const DictionaryOptions& options);
 
 // Trains on N×D, always with the same random numbers. `progress` may throw to cancel.
 SparseDictionary train_dictionary(const torch::Tensor& vectors, const DictionaryOptions& options,

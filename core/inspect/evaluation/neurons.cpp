@@ -100,6 +100,14 @@ std::string neurons_problem(const ModelConfig& config, const LayerPlace& place) 
   return {};
 }
 
+torch::Tensor written_rows(const SequenceModel& model, const LayerPlace& place, const SparseDictionary* dictionary) {
+  if (dictionary) return dictionary->writing.cpu();
+  const std::string layer = fmt::format("{}.layers.{}.", place.decoder ? "decoder" : "encoder", place.layer);
+  const torch::Tensor rows = parameter_named(model, layer + "linear2.weight").t();
+  const torch::Tensor gain = parameter_named(model, layer + "feed_forward_output_norm.weight");
+  return gain.defined() ? rows * gain : rows;
+}
+
 TokenSample layer_outputs(SequenceModel& model, const std::vector<Batch>& batches, const LayerPlace& place,
                           const YieldCallback& yield) {
   const auto read = [&](const Inspection& inspection) {
@@ -107,6 +115,18 @@ TokenSample layer_outputs(SequenceModel& model, const std::vector<Batch>& batche
     return sublayer ? sublayer->out : torch::Tensor();
   };
   return TokenSample(model, batches, place.decoder, sublayers_of(place), read, yield, dictionary_tokens);
+}
+
+Matrix sentence_features(SequenceModel& model, const Snapshot& snapshot, const LayerPlace& place,
+                         const SparseDictionary& dictionary) {
+  const torch::NoGradGuard no_gradients;
+  Inspection inspection = sublayers_of(place);
+  inspection.interventions = &snapshot.interventions;
+  const auto ids = [&](const std::vector<Token>& tokens) { return ids_tensor(ids_of(tokens), model.device()); };
+  const Memory memory = snapshot.source.empty() ? Memory() : model.encode(ids(snapshot.source), {}, &inspection);
+  if (place.decoder) model.decode(ids(snapshot.target_in), memory, nullptr, &inspection);
+  const torch::Tensor active = active_of(inspection, place, &dictionary);  // 1×L×M
+  return active.defined() ? to_matrix(active[0]) : Matrix();
 }
 
 NeuronSample::NeuronSample(SequenceModel& model, const std::vector<Batch>& batches, const LayerPlace& place,
@@ -120,15 +140,6 @@ NeuronSample::NeuronSample(SequenceModel& model, const std::vector<Batch>& batch
 
 torch::Tensor NeuronSample::strength(const torch::Tensor& activations) const {
   return has_signs_ ? activations.abs() : activations;
-}
-
-// The vector that each neuron adds to the stream, F×D; with a norm of the sublayer's output, before its division.
-torch::Tensor NeuronSample::written_rows(const SequenceModel& model) const {
-  if (dictionary_) return dictionary_->writing.cpu();
-  const std::string layer = fmt::format("{}.layers.{}.", place_.decoder ? "decoder" : "encoder", place_.layer);
-  const torch::Tensor rows = parameter_named(model, layer + "linear2.weight").t();
-  const torch::Tensor gain = parameter_named(model, layer + "feed_forward_output_norm.weight");
-  return gain.defined() ? rows * gain : rows;
 }
 
 // Pearson's r of every distinct token's presence with every neuron, U×F; −2 for rare tokens: the mean over the token's
@@ -157,7 +168,7 @@ std::vector<NeuronFacts> NeuronSample::facts(const SequenceModel& model, const T
                                   duplicate = to_integers(earlier_duplicates(standard, yield));
   std::vector<std::int64_t> promoted;
   if (const torch::Tensor read = readout(model, place_.decoder); read.defined())
-    promoted = to_integers(written_rows(model).matmul(read.t()).argmax(1));
+    promoted = to_integers(written_rows(model, place_, dictionary_.get()).matmul(read.t()).argmax(1));
   for (std::size_t i = 0; i < facts.size(); ++i) {
     facts[i] = {.largest = largest[i],
                 .mean = mean[i],
@@ -243,8 +254,10 @@ NeuronCard NeuronSample::card(SequenceModel& model, const Tokenizer& tokenizer, 
   const float largest = strong.max().item<float>();
   card.histogram = to_values(largest > card.least ? torch::histc(values, num_bins, card.least, largest)
                                                   : torch::full({1}, static_cast<float>(tokens())));
+  const torch::Tensor written = written_rows(model, place_, dictionary_.get())[neuron];
+  card.direction = to_values(written);
   if (const torch::Tensor read = readout(model, place_.decoder); read.defined()) {
-    const torch::Tensor logits = read.mv(written_rows(model)[neuron]);
+    const torch::Tensor logits = read.mv(written);
     card.promoted = effects(logits, true, tokenizer);
     card.suppressed = effects(logits, false, tokenizer);
   }

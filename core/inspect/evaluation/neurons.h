@@ -7,15 +7,25 @@
 #include "inspect/evaluation/dictionary.h"
 #include "inspect/evaluation/token_sample.h"
 #include "messages/neurons.h"
+#include "messages/snapshot.h"
 
 namespace attnscope {
 
 // Why a model's neurons cannot be listed; empty: they can.
 std::string neurons_problem(const ModelConfig& config, const LayerPlace& place);
 
+// The vector that each neuron, or each feature of the dictionary, adds to the residual stream, F×D; with a norm of the
+// sublayer's output, before its division. `dictionary` is null for neurons.
+torch::Tensor written_rows(const SequenceModel& model, const LayerPlace& place, const SparseDictionary* dictionary);
+
 // The output of the layer on every token of a sample, N×D: the vectors of a dictionary.
 TokenSample layer_outputs(SequenceModel& model, const std::vector<Batch>& batches, const LayerPlace& place,
                           const YieldCallback& yield);
+
+// The activations of the dictionary's features in the sentence of a whole snapshot, with its interventions: tokens of
+// the layer's stack × features; empty if the layer is skipped.
+Matrix sentence_features(SequenceModel& model, const Snapshot& snapshot, const LayerPlace& place,
+                         const SparseDictionary& dictionary);
 
 // The activations of the layer's neurons, or of a dictionary's features, on every token of a sample. The model is
 // frozen.
@@ -41,7 +51,6 @@ class NeuronSample {
  private:
   // What the strongest is chosen by: gated activations may be large and negative.
   torch::Tensor strength(const torch::Tensor& activations) const;
-  torch::Tensor written_rows(const SequenceModel& model) const;
   torch::Tensor losses(SequenceModel& model, const Inspection& changed, const YieldCallback& yield) const;
   Inspection held(int neuron, double activation) const;
   torch::Tensor correlations(const torch::Tensor& standard, const torch::Tensor& inverse,

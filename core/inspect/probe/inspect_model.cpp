@@ -46,16 +46,21 @@ torch::Tensor state_of(SequenceModel& model, const Tokenizer& tokenizer, const s
   return inspection.states.at(static_cast<std::size_t>(layer) + 1)[0][ids.rend() - last - 1];
 }
 
+// A text's state exists in the stack that reads it; the direction of a neuron can be added in any stack.
+bool can_steer(const ModelConfig& config, const Steering& steering) {
+  const auto& [decoder, layer] = steering.place;
+  const int layers = part_size(config, decoder ? AttentionPart::decoder : AttentionPart::encoder).layers;
+  const bool fits =
+      steering.is_given ? std::ssize(steering.direction) == config.d_model : decoder == config.is_language_model();
+  return !config.is_recurrent() && fits && layer >= 0 && layer < layers;
+}
+
 // Resolves typed tokens to ids, and texts to directions; texts that match no token have no effect.
 Interventions resolved(Interventions interventions, SequenceModel& model, const Tokenizer& tokenizer,
                        const YieldCallback& yield) {
-  const ModelConfig& config = model.config();
-  const bool decoder = config.is_language_model();
-  const std::int64_t layers = decoder ? config.num_decoder_layers : config.num_encoder_layers;
-  std::erase_if(interventions.steered, [&](const Steering& it) {
-    return config.is_recurrent() || it.place.decoder != decoder || it.place.layer < 0 || it.place.layer >= layers;
-  });
+  std::erase_if(interventions.steered, [&](const Steering& it) { return !can_steer(model.config(), it); });
   for (Steering& steering : interventions.steered) {
+    if (steering.is_given) continue;
     steering.direction = to_values(state_of(model, tokenizer, steering.plus, steering.place.layer) -
                                    state_of(model, tokenizer, steering.minus, steering.place.layer));
     if (yield) yield();

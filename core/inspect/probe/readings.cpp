@@ -97,7 +97,7 @@ class Finder {
   // The ranks of every step, and every layer's guesses (logit lens), from one pass over the whole output.
   void add_steps(Decodings& found) {
     if (yield_) yield_();
-    Inspection record{.interventions = search_.interventions, .hidden_wanted = true};
+    Inspection record{.interventions = search_.interventions, .sublayers_wanted = true, .hidden_wanted = true};
     Memory memory;
     if (!model_.config().is_language_model()) memory = model_.encode(source_, {}, &record);
     const auto inputs = ids_of(whole_.target_in);
@@ -106,13 +106,21 @@ class Finder {
     const torch::Tensor logits = model_.logits(features).squeeze(0);  // T×V
     for (std::int64_t step = 0; step < logits.size(0); ++step)
       found.ranked.push_back(Choice(logits[step], tokenizer_, model_.config()).ranked(found.ranks));
-    for (const torch::Tensor& hidden : record.hidden) {
-      if (yield_) yield_();
-      found.lens.push_back(lens(model_.logits(model_.finished(hidden)).squeeze(0)));
+    for (std::size_t i = 0; i < record.hidden.size(); ++i) {
+      const int layer = static_cast<int>(i);
+      std::vector<const SublayerTensors*> within;
+      for (const SublayerTensors& sublayer : record.sublayers)
+        if (sublayer.decoder && sublayer.layer == layer) within.push_back(&sublayer);
+      if (!within.empty()) within.pop_back();  // the whole layer ends with it
+      for (const SublayerTensors* sublayer : within)
+        found.lens.push_back({layer, sublayer->sublayer, lens(sublayer->out)});
+      found.lens.push_back({layer, std::nullopt, lens(record.hidden[i])});
     }
   }
 
-  std::vector<LensCell> lens(const torch::Tensor& logits) const {  // T×V
+  std::vector<LensCell> lens(const torch::Tensor& stream) const {  // 1×T×D
+    if (yield_) yield_();
+    const torch::Tensor logits = model_.logits(model_.finished(stream)).squeeze(0);  // T×V
     std::vector<LensCell> cells;
     for (std::int64_t step = 0; step < logits.size(0); ++step) {
       const Choice choice(logits[step], tokenizer_, model_.config());

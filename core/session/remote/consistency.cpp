@@ -93,6 +93,10 @@ void check(const Snapshot& seen) {
   }
   for (const SublayerEffect& effect : seen.sublayers)
     expect(fits(effect, (effect.decoder ? seen.target_in : seen.source).size()), "a sublayer and the tokens");
+  if (seen.features)
+    expect(is_empty_or(seen.features->values, (seen.features->of.place.decoder ? seen.target_in : seen.source).size(),
+                       static_cast<std::size_t>(seen.features->values.cols)),
+           "the features and the tokens");
   if (seen.positions)
     for (const PositionTable& table : *seen.positions) expect(!table.values.empty(), "a table of positions");
 }
@@ -228,8 +232,8 @@ void check(const Decodings& decodings) {
   }
   for (const std::vector<float>& step : decodings.ranked)
     expect(step.size() <= decodings.ranks.size(), "probabilities by rank");
-  for (const std::vector<LensCell>& layer : decodings.lens)
-    expect(layer.size() == decodings.lens.front().size(), "the logit lens");
+  for (const LensRow& row : decodings.lens)
+    expect(row.layer >= 0 && row.cells.size() == decodings.lens.front().cells.size(), "the logit lens");
 }
 
 void check(const Vocabulary& vocabulary) {

@@ -24,6 +24,7 @@ constexpr std::int64_t most_orders = 64;
 constexpr double largest_perplexity_asked = 1000;
 constexpr std::size_t max_edges = 100;
 constexpr std::size_t most_steered = 32;  // each takes two forward passes
+constexpr std::size_t most_steered_width = 65'536;  // d_model
 constexpr double largest_l1 = 1000;
 constexpr int most_dictionary_width = 16, most_dictionary_steps = 10'000;
 constexpr std::size_t most_text_bytes = 4096;  // SentencePiece takes quadratic time over unknown characters
@@ -31,6 +32,10 @@ constexpr std::size_t most_text_bytes = 4096;  // SentencePiece takes quadratic 
 template <typename... Kinds>
 bool is_any_of(const Command& command) {
   return (std::holds_alternative<Kinds>(command) || ...);
+}
+
+bool is_finite(float number) {
+  return std::isfinite(number);
 }
 
 bool is_short(const std::string& text) {
@@ -105,6 +110,9 @@ struct OutOfRange {
       if (!(std::abs(steering.factor) <= largest_steering))
         return fmt::format(mark("a steering factor of {:g}; allowed: {:g} to {:g}"), steering.factor,
                            -largest_steering, largest_steering);
+      if (steering.direction.size() > most_steered_width || !std::ranges::all_of(steering.direction, is_finite))
+        return fmt::format(mark("a direction of {} numbers; allowed: up to {}, all finite"), steering.direction.size(),
+                           most_steered_width);
     }
     if (asked.interventions.steered.size() > most_steered)
       return fmt::format(mark("{} steered layers; allowed: up to {}"), asked.interventions.steered.size(),

@@ -45,11 +45,11 @@ template <typename T>
 concept HasFields = std::is_aggregate_v<T>;
 
 // Returns references to all fields of an aggregate. Without reflection, a structured binding of the right size is the
-// only way; more than 35 fields do not compile.
+// only way; more than 36 fields do not compile.
 template <HasFields Message>
 auto fields_of(Message& message) {
   constexpr std::size_t count = field_count<std::remove_const_t<Message>>();
-  static_assert(count <= 35, "add a line for messages with more fields");
+  static_assert(count <= 36, "add a line for messages with more fields");
 #define ATTNSCOPE_FIELDS(n, ...)   \
   if constexpr (count == n) {      \
     auto& [__VA_ARGS__] = message; \
@@ -93,6 +93,8 @@ auto fields_of(Message& message) {
                    G, H)
   ATTNSCOPE_FIELDS(35, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, F,
                    G, H, I)
+  ATTNSCOPE_FIELDS(36, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, F,
+                   G, H, I, J)
 #undef ATTNSCOPE_FIELDS
   if constexpr (count == 0) return std::tuple<>{};
 }

@@ -14,9 +14,9 @@
 namespace attnscope {
 namespace {
 
-using Lens = std::vector<std::vector<LensCell>>;
+using Lens = std::vector<LensRow>;
 
-// Rows from top to bottom: the output, the last layer, …, the first. Columns are steps.
+// Rows from top to bottom: the output, the last layer, …, the first sublayer. Columns are steps.
 struct LensPicture {
   const Snapshot& snapshot;
   const Lens& lens;
@@ -24,8 +24,10 @@ struct LensPicture {
   float row_height;
   const Skin& skin;
 
-  int layers() const { return static_cast<int>(lens.size()); }
-  float top_of(int layer) const { return static_cast<float>(layers() - layer) * row_height; }
+  int rows() const { return static_cast<int>(lens.size()); }
+  const LensRow& row(int number) const { return lens[static_cast<std::size_t>(number)]; }
+  const LensCell& cell(int number, std::size_t step) const { return row(number).cells[step]; }
+  float top_of(int number) const { return static_cast<float>(rows() - number) * row_height; }
   float width_of(std::size_t step) const { return columns[step + 1] - columns[step]; }
 };
 
@@ -37,16 +39,16 @@ std::vector<float> column_ends(const Snapshot& snapshot, const Lens& lens, const
   std::vector<float> columns = {0};
   for (std::size_t step = 0; step < snapshot.target_out.size(); ++step) {
     float width = text_width(snapshot.target_out[step].text, skin);
-    for (const auto& layer : lens) width = std::max(width, text_width(layer[step].best.front().token.text, skin));
+    for (const LensRow& row : lens) width = std::max(width, text_width(row.cells[step].best.front().token.text, skin));
     columns.push_back(columns.back() + clamped(width, skin.px(28), skin.px(110)) + skin.px(10));
   }
   return columns;
 }
 
 bool fits(const Snapshot& snapshot, const Lens& lens) {
-  return std::ranges::all_of(lens, [&](const auto& layer) {
-    return layer.size() == snapshot.target_out.size() &&
-           std::ranges::none_of(layer, [](const LensCell& cell) { return cell.best.empty(); });
+  return std::ranges::all_of(lens, [&](const LensRow& row) {
+    return row.cells.size() == snapshot.target_out.size() &&
+           std::ranges::none_of(row.cells, [](const LensCell& cell) { return cell.best.empty(); });
   });
 }
 
@@ -58,10 +60,10 @@ void draw_text_cell(Painter& paint, ImVec2 low, ImVec2 high, Color32 ink, const 
   paint.pop_clip();
 }
 
-void draw_cell(Painter& paint, const LensPicture& picture, int layer, std::size_t step, ImVec2 origin) {
-  const LensCell& cell = picture.lens[static_cast<std::size_t>(layer)][step];
+void draw_cell(Painter& paint, const LensPicture& picture, int row, std::size_t step, ImVec2 origin) {
+  const LensCell& cell = picture.cell(row, step);
   const Guess& best = cell.best.front();
-  const ImVec2 low(origin.x + picture.columns[step], origin.y + picture.top_of(layer));
+  const ImVec2 low(origin.x + picture.columns[step], origin.y + picture.top_of(row));
   const ImVec2 high(low.x + picture.width_of(step) - 1, low.y + picture.row_height - 1);
   const Color32 fill = map_color(ColorMap::viridis, best.probability);
   paint.filled_rect(low, high, fill);
@@ -73,15 +75,17 @@ void draw_cell(Painter& paint, const LensPicture& picture, int layer, std::size_
   }
 }
 
-std::string layer_name(int layer) {
-  return trf("layer {}", layer + 1);
+std::string row_name(const LensRow& row) {
+  if (!row.within) return trf("layer {}", row.layer + 1);
+  return row.within == Sublayer::self_attention ? trf("{}: self-attention", row.layer + 1)
+                                                : trf("{}: cross-attention", row.layer + 1);
 }
 
-void cell_tooltip(const LensPicture& picture, int layer, std::size_t step) {
-  const LensCell& cell = picture.lens[static_cast<std::size_t>(layer)][step];
+void cell_tooltip(const LensPicture& picture, int row, std::size_t step) {
+  const LensCell& cell = picture.cell(row, step);
   const WithFont font(picture.skin.fonts.mono);
   ImGui::BeginTooltip();
-  ImGui::TextUnformatted(trf("step {}, after {}:", step + 1, layer_name(layer)).c_str());
+  ImGui::TextUnformatted(trf("step {}, after {}:", step + 1, row_name(picture.row(row))).c_str());
   for (const Guess& guess : cell.best) plain_text(fmt::format("{:.4f}  {}", guess.probability, guess.token.text));
   plain_text(
       trf("output: {}, rank {} here, p = {:.4f}", picture.snapshot.target_out[step].text, cell.rank, cell.chosen));
@@ -99,7 +103,7 @@ std::optional<std::size_t> hovered_step(const LensPicture& picture, ImVec2 origi
 
 void draw_cells(const LensPicture& picture, DecodingView& view) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const float height = picture.row_height * static_cast<float>(picture.layers() + 1);
+  const float height = picture.row_height * static_cast<float>(picture.rows() + 1);
   const bool clicked = ImGui::InvisibleButton("cells", ImVec2(picture.columns.back(), height));
   const auto hovered = hovered_step(picture, origin);
   Painter paint(picture.skin);
@@ -111,15 +115,21 @@ void draw_cells(const LensPicture& picture, DecodingView& view) {
     const bool current = static_cast<int>(step) == view.time_step;
     draw_text_cell(paint, low, high, current ? theme.success : theme.text_dim, picture.snapshot.target_out[step].text,
                    picture.skin);
-    for (int layer = 0; layer < picture.layers(); ++layer) draw_cell(paint, picture, layer, step, origin);
+    for (int row = 0; row < picture.rows(); ++row) draw_cell(paint, picture, row, step, origin);
     if (current)
       paint.rect({low.x - 1, low.y}, {high.x + 1, low.y + height}, theme.accent, picture.skin.px(2),
                  picture.skin.px(2));
   }
   if (!hovered) return;
   const auto row = static_cast<int>((ImGui::GetIO().MousePos.y - origin.y) / picture.row_height);
-  if (row >= 1 && row <= picture.layers()) cell_tooltip(picture, picture.layers() - row, *hovered);
+  if (row >= 1 && row <= picture.rows()) cell_tooltip(picture, picture.rows() - row, *hovered);
   if (clicked) visit(view, picture.snapshot, static_cast<int>(*hovered));
+}
+
+float names_width(const LensPicture& picture) {
+  float width = text_size(picture.skin.fonts.small, tr("output")).x;
+  for (const LensRow& row : picture.lens) width = std::max(width, text_size(picture.skin.fonts.small, row_name(row)).x);
+  return width;
 }
 
 // Next to the cells, which scroll.
@@ -127,13 +137,12 @@ float draw_row_names(const LensPicture& picture) {
   const Skin& skin = picture.skin;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Painter paint(skin);
-  const float width = std::max(text_size(skin.fonts.small, layer_name(picture.layers() - 1)).x,
-                               text_size(skin.fonts.small, tr("output")).x) +
-                      skin.px(8);
+  const float width = names_width(picture) + skin.px(8);
   const float middle = (picture.row_height - font_size(skin.fonts.small)) * 0.5F;
   paint.text(skin.fonts.small, {at.x, at.y + middle}, skin.theme.text_dim, tr("output"));
-  for (int layer = 0; layer < picture.layers(); ++layer)
-    paint.text(skin.fonts.small, {at.x, at.y + picture.top_of(layer) + middle}, skin.theme.text_dim, layer_name(layer));
+  for (int row = 0; row < picture.rows(); ++row)
+    paint.text(skin.fonts.small, {at.x, at.y + picture.top_of(row) + middle},
+               picture.row(row).within ? skin.theme.text_dim : skin.theme.text, row_name(picture.row(row)));
   return width;
 }
 
@@ -151,7 +160,7 @@ void follow_step(const LensPicture& picture, DecodingView& view) {
 void draw_grid_of_guesses(const LensPicture& picture, DecodingView& view) {
   const float names = draw_row_names(picture);
   const float bar = picture.skin.px(14);  // thickness of the scroll bar
-  const float height = picture.row_height * static_cast<float>(picture.layers() + 1) + bar;
+  const float height = picture.row_height * static_cast<float>(picture.rows() + 1) + bar;
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + names);
   ImGui::BeginChild("lens", ImVec2(0, std::min(height, ImGui::GetContentRegionAvail().y * 0.7F)), false,
                     view_flags() | ImGuiWindowFlags_HorizontalScrollbar);
@@ -178,20 +187,20 @@ void draw_guess(Painter& paint, const Guess& guess, bool written, ImVec2 at, flo
   paint.pop_clip();
 }
 
-void draw_layer_guesses(const LensPicture& picture, int layer, std::size_t step) {
+void draw_row_guesses(const LensPicture& picture, int row, std::size_t step) {
   const Skin& skin = picture.skin;
-  const LensCell& cell = picture.lens[static_cast<std::size_t>(layer)][step];
+  const LensCell& cell = picture.cell(row, step);
   const int written = picture.snapshot.target_out[step].id;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float room = ImGui::GetContentRegionAvail().x;
-  const float name = text_size(skin.fonts.small, tr("layer 00")).x;
+  const float name = names_width(picture) + skin.px(8);
   const std::string rank = trf("rank {}", cell.rank);
   const float last = text_size(skin.fonts.mono_small, tr("rank 00000")).x;
   const float width = std::max(skin.px(40), (room - name - last) / static_cast<float>(cell.best.size()));
   const float line = font_size(skin.fonts.mono) + skin.px(4);
   Painter paint(skin);
   paint.text(skin.fonts.small, {at.x, at.y + (line - font_size(skin.fonts.small)) * 0.5F}, skin.theme.text_dim,
-             layer_name(layer));
+             row_name(picture.row(row)));
   float x = at.x + name;
   for (const Guess& guess : cell.best) {
     draw_guess(paint, guess, guess.token.id == written, {x, at.y}, width, skin);
@@ -200,17 +209,16 @@ void draw_layer_guesses(const LensPicture& picture, int layer, std::size_t step)
   paint.text(skin.fonts.mono_small, {x, at.y + (line - font_size(skin.fonts.mono_small)) * 0.5F},
              cell.rank == 1 ? skin.theme.success : skin.theme.text_dim, rank);
   ImGui::Dummy(ImVec2(room, line));
-  help_tooltip(
-      trf("This layer's top predictions, and the rank it gives to the token that was generated, {} (p = {:.4f}).",
-          picture.snapshot.target_out[step].text, cell.chosen),
-      skin);
+  help_tooltip(trf("The top predictions here, and the rank of the token that was generated, {} (p = {:.4f}).",
+                   picture.snapshot.target_out[step].text, cell.chosen),
+               skin);
 }
 
 void draw_explanation(const Skin& skin) {
   small_text(skin.theme.text_dim,
-             tr("Logit lens: each layer's prediction if decoding stopped there. Its vector goes through the final "
-                "layer norm, linear layer and softmax. Color: the prediction's probability (bright: 1); underlined: "
-                "the token that was generated."),
+             tr("Logit lens: the prediction after each layer and each attention sublayer if decoding stopped there. "
+                "The vector goes through the final layer norm, linear layer and softmax. Color: the prediction's "
+                "probability (bright: 1); underlined: the token that was generated."),
              skin);
 }
 
@@ -218,7 +226,7 @@ void draw_step_guesses(const LensPicture& picture, int step) {
   ImGui::Spacing();
   bold_text(trf("At step {}", step + 1), picture.skin);
   ImGui::BeginChild("guesses", ImVec2(0, 0), false, view_flags());
-  for (int layer = picture.layers(); layer-- > 0;) draw_layer_guesses(picture, layer, static_cast<std::size_t>(step));
+  for (int row = picture.rows(); row-- > 0;) draw_row_guesses(picture, row, static_cast<std::size_t>(step));
   ImGui::EndChild();
 }
 

@@ -141,8 +141,8 @@ RankMark rank_of_written(const Snapshot& snapshot, int step, const Decodings& de
   const DecodingStep& decided = snapshot.decoding[index];
   const Candidate& written = decided.candidates[static_cast<std::size_t>(decided.chosen)];
   const auto probability = static_cast<double>(written.probability);
-  if (!decodings.lens.empty() && index < decodings.lens.back().size())
-    return {decodings.lens.back()[index].rank, probability, true};
+  if (!decodings.lens.empty() && index < decodings.lens.back().cells.size())
+    return {decodings.lens.back().cells[index].rank, probability, true};
   if (decided.chosen == 0 || decided.chosen + 1 < static_cast<int>(decided.candidates.size()))
     return {decided.chosen + 1, probability, true};
   // The last listed candidate may be there only because it was given.

@@ -149,7 +149,8 @@ void ask_for_flow(const Views& views, Probe& probe) {
     return;
   }
   if (view.mode == FlowMode::neurons) {
-    probe.sublayers = true;
+    probe.features = shown_dictionary(view.neurons);
+    probe.sublayers = !probe.features;
     return;
   }
   probe.data_flow = FlowWanted{.box = view.box,

@@ -11,9 +11,11 @@
 
 #include "base/input.h"
 #include "common/clamped.h"
+#include "messages/overrides.h"
 #include "widgets/painter.h"
 #include "widgets/token_strip.h"
 #include "workspaces/attention/row.h"
+#include "workspaces/attention/view.h"
 
 namespace attnscope {
 namespace {
@@ -23,7 +25,11 @@ namespace {
 // The activations of the layer in the sentence, tokens × neurons; null while they are not computed.
 const Matrix* live_activations(const NeuronsView& view, const Snapshot& snapshot) {
   const LayerPlace& place = view.study.question.place;
-  if (view.study.question.dictionary) return nullptr;  // its features are only computed over the sample
+  if (view.study.question.dictionary) {
+    const std::optional<SentenceFeatures>& features = snapshot.features;
+    return features && features->of == shown_dictionary(view) && !features->values.empty() ? &features->values
+                                                                                           : nullptr;
+  }
   for (const SublayerEffect& effect : snapshot.sublayers)
     if (effect.sublayer == Sublayer::feed_forward && effect.decoder == place.decoder && effect.layer == place.layer)
       return effect.active.empty() ? nullptr : &effect.active;
@@ -306,7 +312,36 @@ void draw_plots(NeuronsView& view, const Skin& skin) {
             skin);
 }
 
-void draw_card(NeuronsView& view, const NeuronsResult& result, const Snapshot& snapshot, const Skin& skin) {
+// Adds a multiple of the direction to the active interventions, or replaces it there.
+void draw_steering(std::vector<Steering>& steered, NeuronsView& view, const NeuronsResult& result, const Skin& skin) {
+  ImGui::AlignTextToFramePadding();
+  dim_text(tr("activation"), skin);
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(skin.px(70));
+  if (ImGui::InputFloat("##activation", &view.steering, 0, 0, "%.3g"))
+    view.steering = clamped(view.steering, -largest_steering, largest_steering);
+  help_tooltip(tr("Activation to add to every token; negative: to subtract. At first the largest in the sample."),
+               skin);
+  ImGui::SameLine();
+  const bool wants = ImGui::Button(tr_label("Steer"));
+  help_tooltip(tr("Adds that multiple of this direction to every token's vector after the layer (2308.10248). It is "
+                  "listed with the active interventions, which you can remove."),
+               skin);
+  if (!wants || !std::isfinite(view.steering)) return;
+  const Steering made{
+      .place = result.question.place,
+      .plus = fmt::format("{} {}", result.question.dictionary ? "feature" : "neuron", result.question.neuron),
+      .factor = view.steering,
+      .direction = result.card.direction,
+      .is_given = true};
+  std::erase_if(steered, [&](const Steering& it) { return it.place == made.place && it.plus == made.plus; });
+  steered.push_back(made);
+}
+
+void draw_card(WorkspaceContext& context, NeuronsView& view, const NeuronsResult& result) {
+  const Skin& skin = context.skin;
+  const Snapshot& snapshot = *context.maps.complete.snapshot;
+
   const int neuron = view.study.question.neuron;
   const NeuronFacts& facts = result.neurons[static_cast<std::size_t>(neuron)];
   std::string about = facts.is_dead() ? tr("dead: never active in the sample")
@@ -315,7 +350,8 @@ void draw_card(NeuronsView& view, const NeuronsResult& result, const Snapshot& s
   if (result.question.dictionary)
     draw_caption(trf("Feature {}", neuron).c_str(), about,
                  trf("Over {} sentences of the validation part. A feature is a direction of the layer's output: the "
-                     "decoder row of the sparse autoencoder; its activation says how much of it a token contains.",
+                     "decoder row of the sparse autoencoder; its activation says how much of it a token contains. "
+                     "Click a token of the sentence to list the features that respond to it.",
                      result.sentences),
                  skin);
   else
@@ -329,6 +365,7 @@ void draw_card(NeuronsView& view, const NeuronsResult& result, const Snapshot& s
   if (result.question.neuron != neuron)
     return draw_quiet_note(tr("Measuring\u2026"), ImGui::GetContentRegionAvail(), skin);
   draw_effects(result, skin);
+  draw_steering(context.views.of<AttentionView>().interventions.steered, view, result, skin);
   draw_contexts(view, result, facts.largest, skin);
   draw_plots(view, skin);
 }
@@ -346,8 +383,8 @@ void draw_basis(NeuronsView& view, const Skin& skin) {
   choose(
       tr_label("sparse features"), true,
       tr("Directions of the layer's output, found by a sparse autoencoder that explains every token with at most 16 of "
-         "4 × d_model directions (TopK, 2406.04093). It is trained when you choose it, in about a minute, and again "
-         "by Recompute."));
+         "4 × d_model directions (TopK, 2406.04093). It is trained when you choose it, in about a minute, and saved in "
+         "the run's folder."));
 }
 
 void draw_dictionary(const DictionaryFacts& facts, const Skin& skin) {
@@ -402,6 +439,12 @@ bool answers(const NeuronsQuestion& question, const NeuronsView& view) {
 
 }  // namespace
 
+std::optional<DictionaryKey> shown_dictionary(const NeuronsView& view) {
+  const auto& result = view.study.result;
+  if (!result || !result->question.dictionary || !answers(result->question, view)) return std::nullopt;
+  return DictionaryKey{view.study.step, result->question.place, *result->question.dictionary};
+}
+
 void draw_context(const NeuronContext& context, float largest, const std::string& number, const Skin& skin) {
   ImFont* font = skin.fonts.mono_small;
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -433,6 +476,7 @@ void take_neurons(NeuronsView& view, NeuronsResult result, std::uint64_t run, st
     const double high = result.neurons[static_cast<std::size_t>(result.question.neuron)].largest;
     view.bin =
         std::max(1e-12, (high - card.least) / static_cast<double>(std::max<std::size_t>(1, card.histogram.size())));
+    view.steering = high > 0 ? std::min(static_cast<float>(high), largest_steering) : 1;
     for (std::size_t i = 0; i < card.histogram.size(); ++i) {
       view.histogram.x.push_back(card.least + (static_cast<double>(i) + 0.5) * view.bin);
       view.histogram.y.push_back(card.histogram[i]);
@@ -487,7 +531,7 @@ void draw_neurons(WorkspaceContext& context, NeuronsView& view) {
   draw_list(view, snapshot, context.maps.complete.version, {width, room.y}, skin);
   ImGui::SameLine(0, skin.px(12));
   ImGui::BeginChild("neuron", {0, 0}, false, view_flags());
-  draw_card(view, *result, snapshot, skin);
+  draw_card(context, view, *result);
   ImGui::EndChild();
 }
 

@@ -33,6 +33,7 @@ struct NeuronsView {
   NeuronColumn sorted_by = NeuronColumn::largest;
   bool descending = true;
   NeuronContexts contexts = NeuronContexts::strongest;
+  float steering = 1;  // activation that is added to every token
   int token = -1;  // of the sentence, whose activations are listed; −1: a pronoun, or the last
 
   bool scrolls = false;        // to the chosen neuron, in the next frame
@@ -45,6 +46,9 @@ struct NeuronsView {
   PlotAxis values_axis, steps_axis;
   PlotView values_plot, steps_plot;
 };
+
+// The dictionary whose features are listed, if there is one.
+std::optional<DictionaryKey> shown_dictionary(const NeuronsView& view);
 
 void take_neurons(NeuronsView& view, NeuronsResult result, std::uint64_t run, std::int64_t step);
 
