@@ -601,7 +601,7 @@ constexpr std::array table = {
            "Full screen with larger text, only the workspace and the sentence. Press Escape to leave.",
            everywhere(Chord{Key::f11}), apart(Menu::view), toggle_presentation, always, is_presentation},
     Action{"controls", "Move through the controls",
-           "Arrow keys move from control to control, Enter or Space presses one. The same key, or a click, gives the "
+           "Arrow keys move from control to control, Space presses one. The same key, or a click, gives the "
            "arrow keys back to the view.",
            typing(Chord{Key::f6}), Menu::view, toggle_controls, always, is_moving_through_controls},
     Action{"pen", "Pen", "Draws on top of the window with the mouse. Escape or the same key puts the pen away.",

@@ -48,27 +48,20 @@ void draw_key_lines(std::span<const KeyLine> lines, const Skin& skin) {
   }
 }
 
-// Three columns: the window's shortcuts, the workspaces' shortcuts, and the mouse.
+// Three columns of the same height: the window's shortcuts, the workspaces' shortcuts, and the mouse.
 void draw_key_columns(const AppState& scope, const Skin& skin) {
   const WithFont small(skin.fonts.small);
-  const std::vector<KeyLine> window = window_keys(scope), workspaces = workspace_keys();
-  std::vector<KeyLine> mouse;
-  for (const auto& [button, effect] : mouse_lines) mouse.push_back({tr(button), tr(effect)});
-  const std::span<const KeyLine> all = workspaces;
-  const std::size_t half = (all.size() + std::size(mouse_lines) + 1) / 2;
-  ImGui::BeginGroup();
-  draw_key_lines(window, skin);
-  ImGui::EndGroup();
-  ImGui::SameLine(0, skin.px(20));
-  ImGui::BeginGroup();
-  draw_key_lines(all.first(std::min(half, all.size())), skin);
-  ImGui::EndGroup();
-  ImGui::SameLine(0, skin.px(20));
-  ImGui::BeginGroup();
-  draw_key_lines(all.subspan(std::min(half, all.size())), skin);
-  ImGui::Spacing();
-  draw_key_lines(mouse, skin);
-  ImGui::EndGroup();
+  std::vector<KeyLine> lines = window_keys(scope);
+  for (KeyLine& line : workspace_keys()) lines.push_back(std::move(line));
+  for (const auto& [button, effect] : mouse_lines) lines.push_back({tr(button), tr(effect)});
+  const std::span<const KeyLine> all = lines;
+  const std::size_t third = (all.size() + 2) / 3;
+  for (std::size_t begin = 0; begin < all.size(); begin += third) {
+    if (begin > 0) ImGui::SameLine(0, skin.px(20));
+    ImGui::BeginGroup();
+    draw_key_lines(all.subspan(begin, std::min(third, all.size() - begin)), skin);
+    ImGui::EndGroup();
+  }
 }
 
 void draw_help(AppState& scope, const Skin& skin) {
