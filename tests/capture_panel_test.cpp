@@ -164,7 +164,7 @@ TEST_F(CaptureWindow, KeysStayAmongTheViewsThatACaptureFills) {
   EXPECT_EQ(view.level, AttentionLevel::head);
   show_workspace(scope, *find_workspace("positions"));
   ui.frames(3, draw);
-  EXPECT_EQ(scope.views.of<PositionsView>().mode, PositionsMode::turning);
+  EXPECT_EQ(scope.views.of<PositionsView>().mode, PositionsMode::locality) << "the first that is about the capture";
   EXPECT_FALSE(ui.drew("In this model"));
 }
 

@@ -395,6 +395,18 @@ TEST_F(CaptureTest, LogitsBecomeCandidates) {
   EXPECT_FLOAT_EQ(step.candidates[0].probability, 0.75F);
 }
 
+TEST_F(CaptureTest, RowsOfLogitsPredictTheNextTokens) {
+  Json sentence = {{"target", {"x", "y"}}, {"candidates", {"p", "q"}}};
+  const auto output = [&] {
+    const std::vector<TensorBytes> tensors = {even("0/0/decoder", 1, 1, 2, 2),
+                                              tensor("0/0/logits", {2, 2}, {0, 1, 0, 1})};
+    return texts_of(load(capture_of(Json::array({sentence}), tensors)).sentences[0].frames[0]->target_out);
+  };
+  EXPECT_THAT(output(), ElementsAre("y", "q"));
+  sentence["output"] = {"p", "p"};
+  EXPECT_THAT(output(), ElementsAre("p", "p"));
+}
+
 // ---- words
 
 std::vector<std::string> words(const std::vector<std::string>& texts) {

@@ -92,7 +92,7 @@ class WordSelection {
   bool before_;
 };
 
-// ---- keyboard navigation (F6): arrows move from control to control, Enter and Space press one
+// ---- keyboard navigation (F6): arrows move from control to control, Space presses one
 
 bool moves_through_controls();
 void move_through_controls(bool on);

@@ -21,18 +21,22 @@
 namespace attnscope {
 namespace {
 
-// The nearest view before the shown one that the capture can fill, else the first.
+// The nearest view before the shown one that shows the capture, else the first; else one that can be shown.
 void settle_view(AppState& scope, const Snapshot& snapshot) {
   const Workspace& workspace = *scope.layout.workspace;
   if (!workspace.views) return;
   const auto views = workspace.views();
   const auto has_place = [&](const WorkspaceView& view) { return !view_refusal(view, snapshot); };
+  const auto is_of_capture = [&](const WorkspaceView& view) {
+    return has_place(view) && view.needs != ViewNeeds::nothing;
+  };
   const std::size_t shown = workspace.shown(scope.views);
   if (has_place(views[shown])) return;
   std::size_t chosen = shown;
-  while (chosen > 0 && !has_place(views[chosen])) --chosen;
-  if (!has_place(views[chosen]))
-    chosen = static_cast<std::size_t>(std::ranges::find_if(views, has_place) - views.begin());
+  while (chosen > 0 && !is_of_capture(views[chosen])) --chosen;
+  const auto index_of = [&](auto found) { return static_cast<std::size_t>(found - views.begin()); };
+  if (!is_of_capture(views[chosen])) chosen = index_of(std::ranges::find_if(views, is_of_capture));
+  if (chosen == views.size()) chosen = index_of(std::ranges::find_if(views, has_place));
   workspace.show(scope.views, chosen);
 }
 

@@ -374,7 +374,10 @@ class CaptureReader {
       throw wrong(fmt::format("step {} has no attention: encoder, decoder or cross", step));
     auto captured = std::make_shared<CapturedSentence>(facts);
     if (tensors.contains("hidden")) read_hidden(*tensors.at("hidden"), *frame, *captured);
-    if (tensors.contains("logits")) frame->decoding = read_logits(*tensors.at("logits"), target);
+    if (tensors.contains("logits")) {
+      frame->decoding = read_logits(*tensors.at("logits"), target);
+      if (frame->target_out == frame->target_in) set_predicted(*frame);
+    }
     frame->captured = std::move(captured);
     return frame;
   }
@@ -460,6 +463,14 @@ class CaptureReader {
     }
     captured.hidden = hidden_layers(states);
     captured.layer_similarity = layer_similarity(states);
+  }
+
+  // Without outputs of their own, the rows predict what follows each target token; after the last, that is the most
+  // probable candidate.
+  static void set_predicted(Snapshot& frame) {
+    if (frame.target_out.empty() || frame.decoding.back().candidates.empty()) return;
+    std::ranges::rotate(frame.target_out, frame.target_out.begin() + 1);
+    frame.target_out.back() = frame.decoding.back().candidates.front().token;
   }
 
   std::vector<DecodingStep> read_logits(const TensorView& tensor, int target) const {
