@@ -241,6 +241,19 @@ TEST_F(BroughtLines, LineEndsOfOtherSystemsAreNoText) {
   EXPECT_EQ(plain, translated(path, "\xEF\xBB\xBF" "a b c\r\nd e\r\nf\r", true));
 }
 
+TEST_F(BroughtLines, APromptMayBeginAtALineEnd) {
+  Config config = tiny_config();
+  config.model.architecture = "decoder-only";
+  config.model.num_decoder_layers = 2;
+  std::istringstream printed(translated(run(config), "\u23CE\n\n", true).first);
+  std::string written, empty;
+  std::getline(printed, written);
+  std::getline(printed, empty);
+  const nlohmann::json line_end = nlohmann::json::parse(written), nothing = nlohmann::json::parse(empty);
+  EXPECT_EQ(line_end["unknown_tokens"], 0);
+  EXPECT_EQ(line_end["hypotheses"], nothing["hypotheses"]) << "an empty prompt begins there too";
+}
+
 TEST_F(BroughtLines, TheSamePartOfALongTextIsUsedEverywhereAndSaid) {
   std::string text;
   for (int i = 0; i < 100; ++i) text += std::string(i == 0 ? "" : " ") + static_cast<char>('a' + i * 7 % 13);

@@ -42,18 +42,18 @@ class Writer {
     if (!is_usable(line, number)) return std::nullopt;
     const bool prompt = is_language_model();
     if (!prompt && line.find_first_not_of(" \t") == std::string::npos) return std::nullopt;
+    const Tokenizer& tokenizer = engine_.tokenizer();
     Input input;
-    const std::vector<Token> read =
-        bounded_tokens(engine_.tokenizer(), line, Side::source,
-                       prompt ? prompt_room(max_length()) : max_length() - (engine_.tokenizer().opening() >= 0 ? 2 : 1),
-                       prompt ? Keep::end : Keep::beginning, input.truncated);
+    const std::vector<Token> read = prompt ? prompt_tokens(tokenizer, line, max_length(), input.truncated)
+                                           : source_tokens(tokenizer, line, max_length(), input.truncated);
     for (const Token& token : read) input.ids.push_back(token.id);
-    if (!prompt) input.ids = engine_.tokenizer().source_ids(std::move(input.ids));
-    if (prompt && !input.truncated) input.ids = prompt_ids(engine_.tokenizer(), line);
+    if (input.ids.empty()) input.ids = prompt_ids(tokenizer, line);
     input.unknown = unknown_.add(line, read);
-    if (input.truncated)
+    if (input.truncated) {
+      const std::size_t added = prompt ? 0 : tokenizer.source_ids({}).size();  // special tokens around a source
       say("line {}: longer than the model's context of {} tokens: only its {} {} tokens are used", number, max_length(),
-          prompt ? "last" : "first", read.size());
+          prompt ? "last" : "first", read.size() - added);
+    }
     return input;
   }
 
@@ -65,7 +65,7 @@ class Writer {
   };
 
   // The outputs for some lines, on all threads. JSON has every digit of the probabilities, in which a line of a batch
-  // differs from the same line alone: there, every line is searched alone.
+  // differs from the same line by itself: there, every line is searched by itself.
   std::vector<Output> write(const std::vector<std::vector<int>>& sources) {
     const SearchOptions search{
         .beam = options_.beam, .length_penalty = options_.length_penalty, .limit = options_.limit};
