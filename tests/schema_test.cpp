@@ -198,6 +198,7 @@ TEST_F(OutputSchema, OfSweepsAndInductionHeads) {
   holds("runs", sweep, options);  // again, with nothing left to train
   const HeadsOptions heads_options{.run = (folder / "swept/model.d_model=8,training.seed=1").string(), .json = true};
   holds("heads", heads, heads_options);
+  holds("length", length, LengthOptions{.run = heads_options.run, .json = true});
 }
 
 TEST_F(OutputSchema, OfComparisons) {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.h"
-#include "compute/opening.h"
 #include "commands/progress.h"
+#include "compute/opening.h"
 #include "engine/torch_engine.h"
 #include "inspect/evaluation/length.h"
 
@@ -21,8 +21,8 @@ nlohmann::json to_json(const LengthResult& inspection) {
   for (const LengthPoint& point : inspection.points) {
     nlohmann::json of = {{"length", point.length}, {"nll", point.nll.per_token()}};
     if (point.pairs > 0) {
-      of["pairs"] = point.pairs;
-      of["exact_match"] = point.exact_share();
+      of[inspection.text ? "tokens" : "pairs"] = point.pairs;
+      of[inspection.text ? "accuracy" : "exact_match"] = point.exact_share();
     }
     json["points"].push_back(std::move(of));
   }
@@ -34,7 +34,8 @@ void print(const LengthResult& inspection) {
              inspection.text ? "tokens" : "words");
   for (const LengthPoint& point : inspection.points) {
     fmt::print("  {:4}  NLL {:8.4f} nats/token", point.length, point.nll.per_token());
-    if (point.pairs > 0) fmt::print("  exact {:6.2f} % of {}", 100 * point.exact_share(), point.pairs);
+    if (point.pairs > 0)
+      fmt::print("  {} {:6.2f} % of {}", inspection.text ? "correct" : "exact", 100 * point.exact_share(), point.pairs);
     fmt::print("\n");
   }
   if (!inspection.problem.empty()) fmt::print("{}\n", inspection.problem);

@@ -52,7 +52,8 @@ std::optional<WorkspaceNumbers> length_numbers(const LengthsView& view) {
   const LengthResult& inspection = view.inspections.back();
   WorkspaceNumbers numbers{Matrix(static_cast<int>(inspection.points.size()), 3),
                            {},
-                           {"pairs", "exact", "nats per token"},
+                           {inspection.text ? "tokens" : "pairs", inspection.text ? "correct" : "exact",
+                            "nats per token"},
                            "by length, " + inspection.model};
   int row = 0;
   for (const LengthPoint& point : inspection.points) {
