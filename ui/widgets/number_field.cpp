@@ -150,4 +150,10 @@ bool number_input(const char* label, std::int64_t& value, std::int64_t low, std:
   return changed;
 }
 
+bool real_input(const char* label, float& value, float low, float high, const Skin& skin) {
+  const bool changed = type_number(label, fmt::format("{:.3g}", value), value, low, high, skin);
+  show_refusal(ImGui::GetID(label), skin);
+  return changed;
+}
+
 }  // namespace attnscope

@@ -20,4 +20,7 @@ bool number_slider(const char* label, Number& value, Number low, Number high, co
 bool number_input(const char* label, std::int64_t& value, std::int64_t low, std::int64_t high, bool steps,
                   const Skin& skin);
 
+// A text field for a real number.
+bool real_input(const char* label, float& value, float low, float high, const Skin& skin);
+
 }  // namespace attnscope

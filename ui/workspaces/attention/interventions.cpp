@@ -14,6 +14,7 @@
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "messages/overrides.h"
+#include "widgets/number_field.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -185,8 +186,7 @@ void draw_steering(const Snapshot& snapshot, AttentionView& view, const Skin& sk
   ImGui::TextUnformatted(tr("factor"));
   ImGui::SameLine();
   ImGui::SetNextItemWidth(skin.px(60));
-  if (ImGui::InputFloat("##factor", &intervention.factor, 0, 0, "%.3g"))
-    intervention.factor = clamped(intervention.factor, -largest_steering, largest_steering);
+  real_input("##factor", intervention.factor, -largest_steering, largest_steering, skin);
   for (const auto& [id, hint, text] : {std::tuple("##plus", tr("toward"), &intervention.plus),
                                        std::tuple("##minus", tr("away from"), &intervention.minus)}) {
     ImGui::SameLine();

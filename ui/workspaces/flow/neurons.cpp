@@ -12,6 +12,7 @@
 #include "base/input.h"
 #include "common/clamped.h"
 #include "messages/overrides.h"
+#include "widgets/number_field.h"
 #include "widgets/painter.h"
 #include "widgets/token_strip.h"
 #include "workspaces/attention/row.h"
@@ -80,7 +81,7 @@ std::vector<int> ordered(const NeuronsView& view, const Snapshot& snapshot) {
   return order;
 }
 
-// The order of the list, sorted anew only if what it depends on changed.
+// The order of the list, sorted again only if what it depends on changed.
 const std::vector<int>& order_of(NeuronsView& view, const Snapshot& snapshot, std::uint64_t version) {
   NeuronOrder wanted{view.sorted_by, view.descending, token_here(view, snapshot), version};
   const NeuronOrder& made = view.order;
@@ -178,7 +179,7 @@ void draw_headings(NeuronsView& view, float list_width, const Skin& skin) {
   specs->SpecsDirty = false;
 }
 
-// Scrolls the table by as little as brings the row between the headings and the bottom.
+// Scrolls the table just far enough to show the row between the headings and the bottom.
 void scroll_to_row(std::ptrdiff_t row, float height) {
   const float top = static_cast<float>(row) * height, room = ImGui::GetWindowHeight() - height;
   ImGui::SetScrollY(clamped(ImGui::GetScrollY(), std::max(0.0F, top + height - room), top));
@@ -318,8 +319,7 @@ void draw_steering(std::vector<Steering>& steered, NeuronsView& view, const Neur
   dim_text(tr("activation"), skin);
   ImGui::SameLine();
   ImGui::SetNextItemWidth(skin.px(70));
-  if (ImGui::InputFloat("##activation", &view.steering, 0, 0, "%.3g"))
-    view.steering = clamped(view.steering, -largest_steering, largest_steering);
+  real_input("##activation", view.steering, -largest_steering, largest_steering, skin);
   help_tooltip(tr("Activation to add to every token; negative: to subtract. At first the largest in the sample."),
                skin);
   ImGui::SameLine();
