@@ -33,7 +33,7 @@ class ToyModel {
   std::span<const double> column(int feature) const {
     return std::span(parameters_).subspan(static_cast<std::size_t>(feature) * toy_dimensions, toy_dimensions);
   }
-  // Of two columns: an element of WᵀW.
+  // The product of two columns: an element of WᵀW.
   double product(int feature, int other) const {
     return std::inner_product(column(feature).begin(), column(feature).end(), column(other).begin(), 0.0);
   }

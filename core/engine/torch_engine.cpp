@@ -965,12 +965,12 @@ std::vector<Batch> TorchEngine::texts_to_read(SequenceModel& model, std::string&
     return {};
   }
   const auto data = dataset(yield);
-  if (data->can_validate()) return validation_batches(model, *data, texts_a_batch());
+  if (data->can_validate()) return validation_batches(model, *data, texts_per_batch());
   problem = mark("No validation set is held out, so there are no texts to read.");
   return {};
 }
 
-std::int64_t TorchEngine::texts_a_batch() const {
+std::int64_t TorchEngine::texts_per_batch() const {
   constexpr std::int64_t least_batches = 8;
   const std::int64_t most = TokenSample::most_tokens / least_batches / run_.config.model.max_length;
   return std::clamp<std::int64_t>(most, 1, run_.config.training.batch_size);
@@ -1087,7 +1087,7 @@ std::shared_ptr<const SparseDictionary> TorchEngine::dictionary(const NeuronsQue
 SparseDictionary TorchEngine::trained_dictionary(const NeuronsQuestion& question, const WatchedModel& watched,
                                                  const std::vector<Batch>& texts, const FractionCallback& progress) {
   const YieldCallback yield = [&] { progress(0); };
-  const std::vector<Batch> trained = training_batches(*watched.model, *dataset(yield), texts_a_batch(), 4);
+  const std::vector<Batch> trained = training_batches(*watched.model, *dataset(yield), texts_per_batch(), 4);
   const TokenSample outputs = layer_outputs(*watched.model, trained.empty() ? texts : trained, question.place, yield);
   return train_dictionary(outputs.values, *question.dictionary, progress);
 }

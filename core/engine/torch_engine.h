@@ -109,7 +109,7 @@ class TorchEngine final : public Engine {
   // how many similar pairs of the corpus. Throws NotContrasting and std::runtime_error.
   Carriers carriers(const NeuronsQuestion& question, const ContrastQuestion& contrast, const std::string& word,
                     const FractionCallback& progress);
-  // What the question's neuron or feature adds to the residual stream (NeuronCard::direction). Throws
+  // The vector that the question's neuron or feature adds to the residual stream (NeuronCard::direction). Throws
   // std::runtime_error if there is none.
   std::vector<float> direction(const NeuronsQuestion& question, const FractionCallback& progress);
   FourierResult fourier(const FourierQuestion& question, const FractionCallback& progress);
@@ -130,7 +130,7 @@ class TorchEngine final : public Engine {
   void visit_recorded(const Visit& visit, const FractionCallback& progress);
 
   std::vector<Batch> texts_to_read(SequenceModel& model, std::string& problem, const YieldCallback& yield);
-  std::int64_t texts_a_batch() const;
+  std::int64_t texts_per_batch() const;
 
   // Throws std::runtime_error if there are no texts.
   std::shared_ptr<const SparseDictionary> dictionary(const NeuronsQuestion& question, const WatchedModel& watched,
@@ -164,7 +164,7 @@ class TorchEngine final : public Engine {
     double best_loss = std::numeric_limits<double>::infinity();  // the lowest validation loss so far
     std::int64_t validations_since_best = 0;
     bool stops_early = false;                // the last step used up training.patience
-    bool is_foreign = false;          // `recorded` has the steps of another program's training
+    bool is_foreign = false;                 // `recorded` has the steps of another program's training
     bool optimizer_is_later = false;         // the one in `folder` belongs to a later step than these weights
     std::shared_ptr<WatchedModel> recalled;  // one of those steps; null: none requested
 

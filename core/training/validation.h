@@ -35,7 +35,7 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
 // part must not be empty.
 std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size);
 
-// The same of the training part; at most so many `times` as large a sample. Empty if training draws its examples.
+// The same of the training part; the sample is at most `times` as large. Empty if training draws its examples.
 std::vector<Batch> training_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
                                     std::int64_t times = 1);
 

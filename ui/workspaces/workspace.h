@@ -123,7 +123,7 @@ struct Workspace {
   const char* group;      // neighbors in the table share a group; each group has a number key
   const char* help;
   WorkspaceNeeds needs = {};
-  ViewNeeds least = ViewNeeds::model;                // if it has no views
+  ViewNeeds least = ViewNeeds::model;         // if it has no views
   void (*draw)(WorkspaceContext&) = nullptr;  // fills the rest of the window
   std::span<const WorkspaceKey> (*keys)() = nullptr;
   std::span<const WorkspaceView> (*views)() = nullptr;

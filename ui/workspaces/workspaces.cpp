@@ -253,13 +253,14 @@ std::size_t draw_view_choices(std::span<const WorkspaceView> all, std::size_t sh
   const auto width = [&](const WorkspaceView& view) { return button_width(tr(view.title)) + skin.px(4); };
   float whole = 0;
   for (const WorkspaceView& view : views) whole += width(view);
-  float room_of_padding = ImGui::GetContentRegionAvail().x;
-  const bool brief = whole > room_of_padding;
+  const float room = ImGui::GetContentRegionAvail().x;
+  const bool brief = whole > room;
   float padding = ImGui::GetStyle().FramePadding.x;
   if (brief) {  // at most 4 pixels, fewer if that keeps one row
+    float titles = 0;
     for (const WorkspaceView& view : views)
-      room_of_padding -= ImGui::CalcTextSize(tr(view.short_title ? view.short_title : view.title)).x + skin.px(4);
-    padding = clamped(room_of_padding / (2 * static_cast<float>(views.size())), skin.px(2), skin.px(4));
+      titles += ImGui::CalcTextSize(tr(view.short_title ? view.short_title : view.title)).x + skin.px(4);
+    padding = clamped((room - titles) / (2 * static_cast<float>(views.size())), skin.px(2), skin.px(4));
   }
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {padding, ImGui::GetStyle().FramePadding.y});
   for (const WorkspaceView& view : views) {

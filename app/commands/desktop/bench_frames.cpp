@@ -1,5 +1,5 @@
 // Frames of large workspaces, drawn offscreen: 192 thumbnails that change in every frame next to a large map, a
-// sentence of 512 tokens, two large captures, and a map of 30 000 embeddings.
+// sentence of 512 tokens, two large captures, a map of 30 000 embeddings, and a list of 2048 neurons.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -149,7 +149,7 @@ std::vector<Measurement> measure_embedding_frames(const EmbeddingResult& inspect
           {"the same before rasterization, median", median(own), "ms"}};
 }
 
-// The number of neurons is that of GPT-2's layers; the order of the list changes in every frame.
+// The order of the list changes in every frame.
 std::vector<Measurement> measure_neuron_frames() {
   constexpr int neurons = 2048, frames = 60, warming_up = 5;
   MeasuredWindow window;

@@ -38,7 +38,7 @@ DrawnCorpus rules(std::int64_t p);
 
 // Different random words 0 … num_words − 1, repeated to fill `length`. The number of words before they repeat,
 // `period`, varies from a quarter to half of the length, because with a fixed period one layer solves the task by
-// position alone.
+// position.
 std::vector<int> draw_repeated(Random& random, std::size_t length, std::size_t num_words, std::size_t& period);
 
 // The words of an example, with spaces between them.

@@ -212,8 +212,10 @@ class Unigram final : public WordModel {
     const Json& id = json_member(model, "unk_id");
     if (!id.is_null() && (!id.is_number_unsigned() || id >= scores_.size()))
       refuse_json("model.unk_id", id, fmt::format("null, 0 to {}", scores_.size() - 1).c_str());
-    if (!id.is_null()) unknown = id;
-    else if (!byte_fallback_) refuse_json("model.unk_id", id, "an id, or byte_fallback");
+    if (!id.is_null())
+      unknown = id;
+    else if (!byte_fallback_)
+      refuse_json("model.unk_id", id, "an id, or byte_fallback");
   }
 
   void add(const std::string& given, std::vector<Token>& tokens) const override {

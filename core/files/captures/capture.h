@@ -1,7 +1,8 @@
 // Captures: attention and tokens that any program recorded, in one safetensors file (assets/manual/captures.md).
 //
 // Metadata: "format" is "attnscope-capture", "version" is "1". "sentences" is a JSON list of objects: text, source and
-// target (lists of tokens), output (the token of each row of cross-attention; default: target), output_text, sentence_b
+// target (lists of tokens), output (the token of each row of cross-attention; default: target, or with logits the next
+// target token and at the end the most probable candidate), output_text, sentence_b
 // (first token of sentence B), forced (number of leading target tokens that were given: a prompt), labels, grid ([rows,
 // columns] of image patches, the last source tokens), candidates (tokens of the columns of logits), predictions
 // ({"entropy", "candidates": [[token, probability], …]} of each output, most probable first), steps (any of the token

@@ -87,8 +87,8 @@ std::string pickle_help(const fs::path& folder, std::string_view name) {
   return fmt::format(
       "{0}/{1} is a pickle, which can run code when it is loaded, so it is not opened. Convert it once: python3 -c "
       "\"import glob, torch, safetensors.torch as s; s.save_file({{k: v.clone() for file in "
-      "glob.glob('{0}/pytorch_model*.bin') for k, v in torch.load(file, map_location='cpu', weights_only=True).items()}}, "
-      "'{0}/{2}')\"",
+      "glob.glob('{0}/pytorch_model*.bin') for k, v in torch.load(file, map_location='cpu', "
+      "weights_only=True).items()}}, '{0}/{2}')\"",
       folder.string(), name == pickle_index ? "pytorch_model-*.bin" : name, weights_name);
 }
 

@@ -39,8 +39,8 @@ struct TensorPart {
   TensorChange change = TensorChange::none;
   std::int64_t skipped = 0;  // stored rows in front, which are not used
   double added = 0;          // Gemma's norms multiply by 1 + w
-  std::vector<std::string> times =
-      {};  // names of a stored matrix by which the rows are multiplied: OPT's projections of narrow embeddings
+  // Names of a stored matrix by which the rows are multiplied: OPT's projections of narrow embeddings.
+  std::vector<std::string> times = {};
 };
 
 // A parameter or buffer of the model, and the tensors that are stacked in it.

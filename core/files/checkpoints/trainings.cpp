@@ -99,8 +99,10 @@ std::string without_nan(std::string_view text) {
       at += named->size();
       continue;
     }
-    if (text[at] == '\\' && at + 1 < text.size()) plain += text[at++];
-    else quoted ^= text[at] == '"';
+    if (text[at] == '\\' && at + 1 < text.size())
+      plain += text[at++];
+    else
+      quoted ^= text[at] == '"';
     plain += text[at++];
   }
   return plain;

@@ -156,12 +156,12 @@ bool is_run(const std::filesystem::path& path) {
 }
 
 // The end of a message that names a folder in `path` that can be opened; empty if there is none.
-constexpr std::size_t most_runs_named = 1000;
 static std::string runs_below(const std::filesystem::path& path) {
+  constexpr std::size_t most_named = 1000;
   std::error_code error;
   std::vector<std::string> names;
   for (std::filesystem::directory_iterator at(path, error);
-       at != std::filesystem::directory_iterator() && names.size() < most_runs_named; at.increment(error))
+       at != std::filesystem::directory_iterator() && names.size() < most_named; at.increment(error))
     if (is_run(at->path())) names.push_back(at->path().filename().string());
   if (names.empty()) return {};
   return fmt::format("; open a folder in it, such as {}", *std::ranges::min_element(names));

@@ -79,7 +79,8 @@ Carriers find_carriers(const std::vector<ContrastCase>& all, const std::string& 
     const std::int64_t count = std::min(features, differing);
     made.ablated.push_back({static_cast<int>(count), set(count, torch::zeros_like(means)), set(count, others)});
   }
-  made.exact = flipped(cases, place, [&](const torch::Tensor&) { return vectors.mean(1).flip(0); });
+  const torch::Tensor exchanged = vectors.mean(1).flip(0);
+  made.exact = flipped(cases, place, [&](const torch::Tensor&) { return exchanged; });
   return made;
 }
 

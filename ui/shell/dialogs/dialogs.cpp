@@ -48,7 +48,7 @@ void draw_key_lines(std::span<const KeyLine> lines, const Skin& skin) {
   }
 }
 
-// Three columns of the same height: the window's shortcuts, the workspaces' shortcuts, and the mouse.
+// The window's shortcuts, then the workspaces', then the mouse, in three columns of the same height.
 void draw_key_columns(const AppState& scope, const Skin& skin) {
   const WithFont small(skin.fonts.small);
   std::vector<KeyLine> lines = window_keys(scope);

@@ -51,10 +51,10 @@ struct ReadersState {
 // The file of a lesson that is being written.
 struct LessonFile {
   std::string path;
-  double asked_at = -1e9;               // ImGui::GetTime() when it was last asked for
-  std::string lesson = {};              // name of the lesson in it, once it is shown
+  double asked_at = -1e9;                 // ImGui::GetTime() when it was last asked for
+  std::string lesson = {};                // name of the lesson in it, once it is shown
   std::optional<std::string> bytes = {};  // as last read and shown, or complained about
-  std::vector<std::string> complaints;  // why it is not shown; the last valid version stays open
+  std::vector<std::string> complaints;    // why it is not shown; the last valid version stays open
 };
 
 struct LessonsView {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/translation.h"
 #include "base/input.h"
+#include "base/translation.h"
 #include "messages/decodings.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"

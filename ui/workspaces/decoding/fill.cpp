@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/translation.h"
 #include "base/input.h"
+#include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/row.h"
 #include "widgets/token_strip.h"

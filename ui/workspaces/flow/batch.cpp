@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/numbers.h"
 #include "base/input.h"
+#include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/card_grid.h"
@@ -537,7 +537,7 @@ void draw_batch(const Shown& shown, FlowView& view, TextureStore& textures, cons
   draw_parts(*batch, view, skin);
   const ImVec2 rest = ImGui::GetContentRegionAvail();
   const float side = clamped(rest.x * 0.42F, std::min(skin.px(260), rest.x * 0.5F), skin.px(460));
-  ImGui::BeginChild("pieces", {rest.x - side - skin.px(12), rest.y}, false, view_flags());
+  ImGui::BeginChild("sides", {rest.x - side - skin.px(12), rest.y}, false, view_flags());
   draw_sides(*batch, view.batch, skin);
   ImGui::EndChild();
   ImGui::SameLine(0, skin.px(12));

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/numbers.h"
 #include "base/input.h"
+#include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/painter.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/numbers.h"
 #include "base/input.h"
+#include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/card_grid.h"

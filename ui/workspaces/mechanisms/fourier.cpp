@@ -7,8 +7,8 @@
 #include <array>
 #include <cmath>
 
-#include "common/clamped.h"
 #include "base/input.h"
+#include "common/clamped.h"
 #include "widgets/heatmap.h"
 #include "workspaces/asked_once.h"
 #include "workspaces/mechanisms/modes.h"

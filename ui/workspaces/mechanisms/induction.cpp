@@ -25,8 +25,7 @@ std::string summary(const InductionResult& result) {
                       &previous = best(now, &HeadInduction::previous);
   return trf(
       "{:.1f} % of the repeated tokens are predicted ({} sequences of {} random tokens). In-context score {:+.2f} "
-      "nats. "
-      "Highest induction score: {:.2f}, {}. Highest previous-token score: {:.2f}, {}.",
+      "nats. Highest induction score: {:.2f}, {}. Highest previous-token score: {:.2f}, {}.",
       100 * now.accuracy, result.sequences, result.length, now.in_context, induction.induction,
       layer_and_head(induction.place.layer, induction.place.head), previous.previous,
       layer_and_head(previous.place.layer, previous.place.head));

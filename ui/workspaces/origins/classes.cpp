@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/numbers.h"
 #include "base/input.h"
+#include "base/numbers.h"
 #include "base/translation.h"
 #include "config/architecture.h"
 #include "widgets/heatmap.h"

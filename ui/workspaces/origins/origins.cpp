@@ -27,7 +27,7 @@ constexpr std::array modes = {
                   "Warm-up and decay of the learning rate, without training (paper \u00A75.3).", "Rate",
                   ViewNeeds::nothing},
     WorkspaceView{"superposition", "Superposition",
-                  "How a layer represents more features than it has dimensions (2209.10652).", "Toy",
+                  "How a layer represents more features than it has dimensions (2209.10652).", "Sparse",
                   ViewNeeds::nothing},
     WorkspaceView{"cell", "Recurrent cell", "Gates and states of an RNN, LSTM or GRU, token by token.", "Cell"},
     WorkspaceView{"state-attention", "Attention over states",

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/numbers.h"
 #include "base/input.h"
+#include "base/numbers.h"
 #include "base/pointed.h"
 #include "base/translation.h"
 #include "common/clamped.h"

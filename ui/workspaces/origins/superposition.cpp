@@ -18,7 +18,7 @@
 namespace attnscope {
 namespace {
 
-constexpr int steps_a_frame = 40;     // about 2 ms
+constexpr int steps_per_frame = 40;     // about 2 ms
 constexpr double least_length = 0.5;  // of the column of a represented feature
 
 void draw_controls(SuperpositionView& view, const Skin& skin) {
@@ -137,7 +137,7 @@ void draw_superposition(WorkspaceContext& context, OriginsView& origins) {
   const Skin& skin = context.skin;
   SuperpositionView& view = origins.superposition;
   draw_controls(view, skin);
-  if (view.learning) learn(view, steps_a_frame);
+  if (view.learning) learn(view, steps_per_frame);
   draw_summary(view, skin);
   draw_beside([&] { draw_columns(view.model, skin); }, [&] { draw_products(view, context.textures, skin); }, skin);
 }

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <utility>
 
-#include "base/numbers.h"
 #include "base/input.h"
+#include "base/numbers.h"
 #include "base/translation.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"

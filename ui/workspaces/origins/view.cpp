@@ -268,14 +268,14 @@ void restart_with_next_seed(SuperpositionView& view) {
 }
 
 void learn(SuperpositionView& view, int steps) {
-  constexpr int steps_a_point = 20;
+  constexpr int steps_per_point = 20;
   for (int i = 0; i < steps; ++i) {
     const double loss = view.model.step(view.features);
-    if (view.steps++ % steps_a_point == 0) {
+    if (view.steps++ % steps_per_point == 0) {
       view.losses.x.push_back(view.steps);
       view.losses.y.push_back(0);
     }
-    view.losses.y.back() += loss / steps_a_point;
+    view.losses.y.back() += loss / steps_per_point;
   }
   if (view.steps >= most_toy_steps) view.learning = false;
   const int count = view.model.features();
