@@ -1,7 +1,7 @@
 // Somebody who presses, types, clicks, drags and drops anything at all, over a real session with a real small engine.
 //
 // ATTNSCOPE_MONKEY_EVENTS and ATTNSCOPE_MONKEY_SEED make it longer, and another: the long form is
-//   ATTNSCOPE_MONKEY_EVENTS=100000 build/bin/monkey_test
+//   ATTNSCOPE_MONKEY_EVENTS=100000 build/bin/play_tests --gtest_filter='MonkeyTest.*'
 // A failure names the seed and how many events it took, which is all that is needed to see it again; then what happened
 // is played again and again with parts left out, and the few events that are enough are told.
 #include <fmt/format.h>
