@@ -168,6 +168,19 @@ TEST_F(CaptureWindow, KeysStayAmongTheViewsThatACaptureFills) {
   EXPECT_FALSE(ui.drew("In this model"));
 }
 
+TEST_F(CaptureWindow, KeysOfGroupsOpenWhatACaptureHas) {
+  open_bank();
+  for (int round = 0; round < 3; ++round)
+    for (std::size_t group = 0; group < workspace_groups().size(); ++group) {
+      ui.key(static_cast<Key>(static_cast<int>(Key::digit_1) + static_cast<int>(group)), draw);
+      EXPECT_EQ(absence(scope, *scope.layout.workspace), nullptr) << scope.layout.workspace->name;
+    }
+  show_workspace(scope, *find_workspace("glance"));
+  ui.key(group_key(*find_workspace("decoding")).key, draw);
+  EXPECT_EQ(scope.layout.workspace->name, "glance");
+  EXPECT_TRUE(ui.drew("eeds")) << "the reason";
+}
+
 TEST_F(CaptureWindow, ASentenceWithStepsIsAFilm) {
   open_bank();
   EXPECT_FALSE(is_pinned(scope));

@@ -24,6 +24,7 @@
 #include "commands/desktop/machine.h"
 #include "run_fixture.h"
 #include "session/session.h"
+#include "shell/captures.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"
 #include "shell/training.h"
@@ -244,7 +245,7 @@ class Monkey {
   // The worker answers still.
   bool is_answered() {
     scope.commands.emplace_back(Pause{});
-    set_sentence(scope, "a b c");
+    set_sentence(scope, shows_capture(scope) ? scope.a.run.examples.front().source : "a b c");
     const std::uint64_t request = scope.asked.request;
     post();
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);

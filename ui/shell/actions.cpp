@@ -757,9 +757,14 @@ void handle_groups(AppState& scope) {
   if (!is_in_context(ShortcutContext::window)) return;
   for (const std::span<const Workspace> group : workspace_groups()) {
     if (!pressed(group_key(group.front()))) continue;
-    const Workspace* open = scope.layout.workspace;
-    const bool inside = open >= group.data() && open + 1 < group.data() + group.size();
-    show_workspace(scope, inside ? open[1] : group.front());
+    const auto can_show = [&](const Workspace& workspace) { return !absence(scope, workspace); };
+    const auto open = std::ranges::find(group, scope.layout.workspace, [](const Workspace& each) { return &each; });
+    auto next = open == group.end() ? open : std::find_if(open + 1, group.end(), can_show);
+    if (next == group.end()) next = std::ranges::find_if(group, can_show);
+    if (next == group.end())
+      notify(scope, Severity::info, absence(scope, group.front()));
+    else
+      show_workspace(scope, *next);
   }
 }
 

@@ -81,7 +81,8 @@ void draw_group(AppState& scope, std::span<const Workspace> group, bool spread, 
     std::string help;
     for (const Workspace& workspace : group) help += fmt::format("{}: {}\n", tr(workspace.title), tr(workspace.help));
     if (draw_tab(tr_label(group.front().group), false, trf("{}Key: {}.", help, key), skin))
-      scope.layout.workspace = &group.front();
+      scope.layout.workspace = &*std::ranges::find_if(
+          group, [&](const Workspace& workspace) { return !absence(scope, workspace); });
     return;
   }
   for (const Workspace& workspace : group) {
@@ -209,6 +210,7 @@ std::string workspace_id(const AppState& scope) {
 void draw_workspace(AppState& scope, TextureStore& textures, const Skin& skin) {
   ImGui::BeginGroup();
   draw_tabs(scope, skin);
+  settle_capture(scope);  // a key, a menu or a tab may have chosen what the capture lacks
   ImGui::EndGroup();
   light_item(scope, "tabs", skin);
   draw_comparison_bar(scope, skin);
