@@ -155,6 +155,17 @@ TEST_F(BroughtFiles, LfsPointersAreNamed) {
   }
 }
 
+TEST_F(BroughtFiles, AMessageNamesTheFolderOnceAndNoCodesOfALibrary) {
+  const CheckpointCopy copy("gpt2");
+  fs::remove(copy.folder / "model.safetensors");
+  const std::string missing = opening_complaint(copy.folder);
+  EXPECT_THAT(missing, HasSubstr("the weights are missing"));
+  EXPECT_EQ(missing.rfind(copy.folder.string()), missing.find(copy.folder.string())) << missing;
+  std::ofstream(copy.folder / "config.json") << "{\"model_type\": gpt2}";
+  EXPECT_THAT(opening_complaint(copy.folder), AllOf(HasSubstr("config.json"), HasSubstr("parse error at line 1"),
+                                                    testing::Not(HasSubstr("json.exception"))));
+}
+
 TEST_F(BroughtFiles, AFolderOfTheCacheAndWrappedNamesOpen) {
   const fs::path snapshot = folder / "models--x--gpt2" / "snapshots" / "0123";
   fs::create_directories(snapshot);

@@ -1,6 +1,7 @@
 // Parses JSON from untrusted files.
 #pragma once
 
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -15,6 +16,12 @@ class JsonTooDeep : public Error {
 };
 
 inline constexpr int most_json_depth = 32;  // nested lists and objects; attnscope's own files have six levels
+
+// The library's message without its code, "[json.exception.parse_error.101] ".
+inline const char* message_of(const nlohmann::json::exception& error) {
+  const char* code = std::strchr(error.what(), ']');
+  return code == nullptr ? error.what() : code + 2;
+}
 
 // Throws JsonTooDeep, or nlohmann::json::parse_error for invalid JSON. Unbounded nesting would overflow the stack,
 // because values are destroyed recursively.

@@ -171,7 +171,7 @@ class CaptureReader {
     try {
       return parse_json<Json>(text);
     } catch (const Json::exception& error) {
-      throw SafetensorsError(fmt::format("\"{}\" is not JSON: {}", key, error.what()));
+      throw SafetensorsError(fmt::format("\"{}\" is not JSON: {}", key, message_of(error)));
     }
   }
 
@@ -539,7 +539,7 @@ CaptureContents load_capture(const std::filesystem::path& file, std::uint64_t ru
   } catch (const Error& error) {
     throw SafetensorsError(fmt::format("{}: {}", file.string(), error.what()));
   } catch (const Json::exception& error) {
-    throw SafetensorsError(fmt::format("{}: {}", file.string(), error.what()));
+    throw SafetensorsError(fmt::format("{}: {}", file.string(), message_of(error)));
   }
 }
 

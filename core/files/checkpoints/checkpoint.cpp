@@ -64,7 +64,9 @@ Json read_object(const fs::path& path, std::uint64_t max_bytes) {
   Json json;
   try {
     json = parse_json(bytes);
-  } catch (const std::exception& error) {
+  } catch (const nlohmann::json::exception& error) {
+    throw CheckpointError(fmt::format("{}: {}", path.string(), message_of(error)));
+  } catch (const JsonTooDeep& error) {
     throw CheckpointError(fmt::format("{}: {}", path.string(), error.what()));
   }
   if (!json.is_object()) throw CheckpointError(fmt::format("{}: not a JSON object", path.string()));
@@ -239,7 +241,7 @@ CheckpointTensors::CheckpointTensors(const fs::path& folder) {
   } else if (fs::exists(folder / index_name, ignored)) {
     for (const std::string& shard : shards(folder / index_name)) add_file(folder / shard);
   } else {
-    throw CheckpointError(fmt::format("{}: there is no {} and no {}", folder.string(), weights_name, index_name));
+    throw CheckpointError(fmt::format("the weights are missing: neither {} nor {} is there", weights_name, index_name));
   }
 }
 

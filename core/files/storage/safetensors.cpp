@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "common/json_text.h"
 #include "common/other_formats.h"
 #include "files/storage/file.h"
 #include "files/storage/safetensors_header.h"
@@ -193,7 +194,7 @@ std::string header_text(const Safetensors& contents, std::span<const TensorBytes
   try {
     return header.dump();
   } catch (const nlohmann::json::exception& error) {
-    throw SafetensorsError(fmt::format("a name or the metadata is not UTF-8: {}", error.what()));
+    throw SafetensorsError(fmt::format("a name or the metadata is not UTF-8: {}", message_of(error)));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "common/json_text.h"
 #include "files/storage/safetensors.h"
 
 namespace attnscope {
@@ -91,7 +92,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   bool boolean(bool) override { fail("an unexpected true or false"); }
   bool binary(binary_t&) override { fail("binary data in the header"); }
   bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
-    throw SafetensorsError(fmt::format("the header is not JSON: {}", error.what()));
+    throw SafetensorsError(fmt::format("the header is not JSON: {}", message_of(error)));
   }
 
  private:
