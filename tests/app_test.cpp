@@ -68,7 +68,7 @@ TEST(Pacing, ShowsTrainingNewsAtMostTenTimesASecond) {
 TEST(Pacing, ShowsNewsTheMoreSeldomTheLongerAFrameTakes) {
   Pacing pacing;
   for (const auto& [duration, earliest, latest] :
-       {std::tuple(0.001, 0.09, 0.11), {0.03, 0.29, 0.31}, {2.0, 0.1, 0.6}}) {
+       {std::tuple(0.001, 0.09, 0.11), {0.015, 0.29, 0.31}, {2.0, 0.1, 0.6}}) {
     pacing.drawn(100 - duration, 100, false, false);
     pacing.news();
     ASSERT_TRUE(pacing.due());

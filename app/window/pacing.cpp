@@ -9,7 +9,7 @@ namespace {
 
 constexpr double at_once = 1. / 60;
 constexpr double leisurely = 1. / 10;
-constexpr double frames_between_news = 10;  // limits drawing of news to a tenth of the time
+constexpr double frames_between_news = 20;  // limits drawing of news to a twentieth of the time
 constexpr double rarest_news = 0.5;
 constexpr double blink = 0.4;
 constexpr double tooltip_time = 1.2;  // seconds after the last input during which a tooltip may still appear

@@ -44,12 +44,17 @@ class CellColors {
   // Computes all table indices first: compilers vectorize this loop, but not one with lookups. Uses pointers because
   // bounds checks on so many cells are measurable.
   void paint(const float* values, std::size_t count, Color32* pixels) const {
-    for (std::size_t i = 0; i < count; ++i)
+    int undefined = 0;  // values that are NaN
+    for (std::size_t i = 0; i < count; ++i) {
       pixels[i] = static_cast<Color32>(
           static_cast<int>(clamped((values[i] - low_) * scale_ + offset_, 0.0F, last_)));  // NaN becomes 0
+      undefined += values[i] != values[i];
+    }
     const Color32* table = table_;
-    const Color32 masked = masked_;
-    for (std::size_t i = 0; i < count; ++i) pixels[i] = std::isnan(values[i]) ? masked : table[pixels[i]];
+    for (std::size_t i = 0; i < count; ++i) pixels[i] = table[pixels[i]];
+    if (undefined == 0) return;
+    for (std::size_t i = 0; i < count; ++i)
+      if (std::isnan(values[i])) pixels[i] = masked_;
   }
 
  private:
