@@ -236,6 +236,34 @@ TEST_F(Shell, F6GivesTheArrowKeysToTheControlsAndBack) {
   EXPECT_FALSE(moves_through_controls()) << "a click ends it";
 }
 
+TEST_F(Shell, TheListOfSentencesIsOpenedAndChosenFromWithKeys) {
+  scope.a.run.examples = {{"The first one.", ""}, {"The second one.", ""}, {"The third one.", ""}};
+  ui.frames(2, draw);
+  const std::string before = scope.layout.sentence;
+  ASSERT_TRUE(ui.drew("Pin"));
+  const ImVec2 pin = *ui.find_text("Pin");
+  ui.click({pin.x + 35, pin.y}, draw);
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.drew("The second one."));
+  ui.key(Key::down, draw);
+  ui.key(Key::down, draw);
+  ui.key(Key::enter, draw);
+  ui.frames(2, draw);
+  EXPECT_NE(scope.layout.sentence, before);
+  EXPECT_FALSE(ui.drew("The second one.") && ui.drew("The third one.")) << "the list is closed";
+}
+
+TEST_F(Shell, TheStatusLosesWholeFactsWhereThereIsNoRoom) {
+  ui.io().DisplaySize = {760, 600};
+  ui.frames(3, draw);
+  const std::string drawn = ui.drawn_text();
+  const std::size_t at = drawn.find("paused");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_FALSE(drawn.substr(at).starts_with("paused?step20?")) << drawn.substr(at, 40);
+  EXPECT_TRUE(drawn.substr(at).starts_with("pausedSt") || drawn.substr(at + 6).starts_with("?step20"))
+      << drawn.substr(at, 40);
+}
+
 TEST_F(Shell, PresentationHidesTheChromeUntilEscape) {
   EXPECT_TRUE(ui.drew("d_model"));
   ui.key(Key::f11, draw);

@@ -506,6 +506,7 @@ std::size_t next_step(const AppState& scope) {
 }
 
 std::optional<Value> value_of(const AppState& scope, const Expression& expression) {
+  if (expression.moment.empty() && scope.lessons.run_wanted != 0) return {};  // another run is still open
   if (expression.moment.empty()) return measured(expression, sight_of(scope));
   const auto& moments = lesson_progress(scope).moments;
   const auto moment = moments.find(expression.moment);
