@@ -22,9 +22,12 @@
 namespace attnscope {
 namespace {
 
-// A click in the list replaces the sentence.
+// A click in the list replaces the sentence, and so does Enter, which Dear ImGui leaves to text fields.
 void draw_choice(AppState& scope, const std::string& sentence, const std::string& shown) {
-  if (!selectable_text(shown, sentence == scope.layout.sentence)) return;
+  const bool clicked = selectable_text(shown, sentence == scope.layout.sentence);
+  const bool entered = ImGui::GetIO().NavVisible && ImGui::IsItemFocused() && key_pressed(Key::enter);
+  if (!clicked && !entered) return;
+  ImGui::CloseCurrentPopup();
   set_sentence(scope, sentence);
   remember_sentence(scope);
 }
