@@ -122,6 +122,8 @@ void add_capture(CLI::App* sub, Run& run, CLI::Option* of_run, CLI::Option* sent
                  Run command) {
   add_option(sub, "--capture", "FILE", capture, "Capture instead of a run: attention that another program recorded")
       ->excludes(of_run);
+  CLI::Option* step = sub->get_option("--step");
+  step->description(step->get_description() + ". Of a capture: only step N");
   of_run->required(false);
   if (sentence) sentence->required(false)->excludes(sub->get_option("--capture"));
   sub->callback([&run, &capture, of_run, sentence, command = std::move(command)] {
@@ -337,13 +339,18 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   add_step(sub, o.step);
   add_capture(sub, run, of_run, source, o.capture, [&o] { return o.capture.empty() ? compute(o) : attend_capture(o); });
   add_option(sub, "--source-b", "TEXT", o.source_b, "Sentence B of a pair, for an encoder such as BERT")->needs(source);
-  add_option(sub, "--target", "TEXT", o.target, "Target text to use instead of the model's own output");
+  add_option(sub, "--target", "TEXT", o.target, "Target text to use instead of the model's own output")
+      ->excludes(sub->get_option("--capture"));
   sub->add_option("--format", o.format, "json: everything; csv: one attention map, or all of a capture")
       ->check(CLI::IsMember({"json", "csv"}));
   sub->add_flag("--json", json, "Same as --format json")->excludes("--format");
-  sub->add_option("--part", o.part, "Attention to write as CSV")->check(CLI::IsMember({"encoder", "decoder", "cross"}));
-  sub->add_option("--layer", o.layer, "Layer to write as CSV, from 1")->check(at_least(1));
-  sub->add_option("--head", o.head, "Head to write as CSV, from 1")->check(at_least(1));
+  sub->add_option("--part", o.part, "Attention to write as CSV; default: cross. Of a capture: the only one")
+      ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
+  sub->add_option("--layer", o.layer, "Layer to write as CSV, from 1; default: 1. Of a capture: the only one")
+      ->check(at_least(1));
+  sub->add_option("--head", o.head, "Head to write as CSV, from 1; default: 1. Of a capture: the only one")
+      ->check(at_least(1));
+  const std::vector<CLI::Option*> of_both = sub->get_options();
   add_list(sub, "--off", "PART.LAYER.HEAD", o.interventions.heads_off,
            "Switch a head off (zero ablation); may be repeated, like the options below");
   add_list(sub, "--off-layer", "encoder.LAYER|decoder.LAYER", o.interventions.layers_off,
@@ -360,6 +367,8 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
       "Add a direction to the residual stream after a layer, from 1, of the stack that reads the text: FACTOR times "
       "the state of the first text minus that of the second (2308.10248), or what a neuron, or a feature of "
       "neurons --dictionary, adds at an activation of FACTOR; these also after a layer such as decoder.2");
+  for (CLI::Option* option : sub->get_options())
+    if (std::ranges::find(of_both, option) == of_both.end()) option->excludes(sub->get_option("--capture"));
 }
 
 // File names of interactive pages.
@@ -377,6 +386,7 @@ void add_page(CLI::App& app, Run& run, PageOptions& o) {
   add_step(sub, o.step);
   add_capture(sub, run, of_run, nullptr, o.capture, [&o] { return o.capture.empty() ? compute(o) : page_capture(o); });
   CLI::Option* capture = sub->get_option("--capture");
+  sub->get_option("--step")->excludes(capture);
   CLI::Option* source =
       add_list(sub, "--source", "TEXT", o.source,
                "Sentence, or a language model's prompt; may be repeated. Default: the run's pinned sentences")
@@ -464,7 +474,8 @@ void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
   add_step(sub, o.step);
   add_capture(sub, run, of_run, nullptr, o.capture, [&o] { return o.capture.empty() ? compute(o) : heads_capture(o); });
   add_own_corpus(sub, o);
-  sub->add_flag("--recorded", o.recorded, "Measure at every step whose weights were saved, on a few batches");
+  sub->add_flag("--recorded", o.recorded, "Measure at every step whose weights were saved, on a few batches")
+      ->excludes(sub->get_option("--capture"));
   sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 

@@ -91,7 +91,10 @@ TEST_F(BroughtFiles, ActivationsThatOverflowAreNamedByEveryCommand) {
 TEST_F(BroughtFiles, ACheckpointIsStudiedOnACorpusThatIsNamed) {
   const CheckpointCopy checkpoint("gpt2");
   NeuronsOptions asked{.run = checkpoint.folder.string(), .json = true};
-  EXPECT_THAT([&] { neurons(asked); }, ThrowsMessage<std::runtime_error>(HasSubstr("reads texts of a corpus")));
+  EXPECT_THAT([&] { neurons(asked); }, ThrowsMessage<CorpusError>(HasSubstr("pass one with --corpus")));
+  const CheckpointCopy encoder("bert");
+  EXPECT_THAT([&] { heads({.run = encoder.folder.string()}); },
+              ThrowsMessage<CorpusError>(HasSubstr("pass one with --corpus")));
   std::string text;
   for (int line = 0; line < 400; ++line) text += "the cat sat on mat number " + std::to_string(line * line) + "\n";
   asked.corpus = file("cats.txt", text);
@@ -299,6 +302,29 @@ TEST_F(BroughtLines, TheSamePartOfALongTextIsUsedEverywhereAndSaid) {
     if (prompt) continue;
     EXPECT_EQ(attended["output"], translation["hypotheses"][0]["text"]) << "the same part";
   }
+}
+
+TEST_F(BroughtLines, FillAndAttendNameTheSameLimit) {
+  Config config = tiny_config();
+  config.model.architecture = "masked-lm";
+  config.model.max_length = 16;
+  FillOptions options;
+  AttendOptions attending;
+  options.run = attending.run = run(config);
+  attending.source = "a b c d e f g h a b c d e f g h a b c d e f g h";
+  std::istringstream in(attending.source + "\n");
+  std::streambuf* const before = std::cin.rdbuf(in.rdbuf());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  fill(options);
+  const std::string filling = testing::internal::GetCapturedStderr();
+  testing::internal::CaptureStderr();
+  attend(attending);
+  std::cin.rdbuf(before);
+  std::cin.clear();
+  testing::internal::GetCapturedStdout();
+  for (const std::string& said : {filling, testing::internal::GetCapturedStderr()})
+    EXPECT_THAT(said, HasSubstr("context of 16 tokens: only its first 15 tokens")) << said;
 }
 
 TEST_F(BroughtLines, UnknownTokensAreCountedAndAnotherUnicodeFormIsHintedAt) {

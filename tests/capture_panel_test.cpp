@@ -132,6 +132,14 @@ TEST_F(CaptureWindow, ThePaletteSaysWhatIsAbsentAndWhy) {
   EXPECT_FALSE(can_reset(scope));
 }
 
+TEST_F(CaptureWindow, ThePaletteShowsTheReasonOfTheEntryThatKeysChose) {
+  open_bank();
+  ui.key(Key::p, draw, {.ctrl = true});
+  ui.type("Decoding View", draw);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew(entry("Decoding", "View").help));
+}
+
 TEST_F(CaptureWindow, GlanceShowsOneHeadAndTheCandidatesOfTheLogits) {
   open(R"([{"text": "the bank", "target": ["the", "bank"], "candidates": ["river", "money"]}])",
        {tensor("0/9/decoder", {1, 1, 2, 2}, {1, 0, 0.75F, 0.25F}), tensor("0/9/logits", {2, 2}, {0, 0, 0, 2})});
@@ -141,7 +149,8 @@ TEST_F(CaptureWindow, GlanceShowsOneHeadAndTheCandidatesOfTheLogits) {
   EXPECT_THAT(drawn, HasSubstr("?bank?attendsmostto?the?(apartfromitself):weight0.75."));
   EXPECT_THAT(drawn, HasSubstr("Mostprobableafter?bank?"));
   EXPECT_THAT(drawn, HasSubstr("money0.88")) << "softmax of 0 and 2";
-  for (const char* text : {"Change", "Type", "This model"}) EXPECT_FALSE(ui.drew(text)) << text << ": there is no model";
+  for (const char* text : {"Change", "Type", "This model"})
+    EXPECT_FALSE(ui.drew(text)) << text << ": there is no model";
 }
 
 TEST_F(CaptureWindow, GlanceNeedsSelfAttentionAndWeights) {
@@ -215,6 +224,37 @@ TEST_F(CaptureWindow, SignedValuesAreNotCalledWeights) {
   scope.views.of<PositionsView>().mode = PositionsMode::locality;
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("do not sum to 1"));
+}
+
+TEST_F(CaptureWindow, SignedBarsHaveTheScaleAndColorsOfTheMatrix) {
+  constexpr float masked = -std::numeric_limits<float>::infinity();
+  open(R"([{"text": "x", "source": ["one", "two", "three", "four"]}])",
+       {tensor("0/0/encoder", {1, 1, 4, 4}, {-40, 20, masked, 0.25F})}, true);
+  AttentionView& view = scope.views.of<AttentionView>();
+  view.level = AttentionLevel::head;
+  view.pinned_row = 1;
+  ui.frames(4, draw);
+  EXPECT_FLOAT_EQ(view.map.largest, 40);
+  const std::string drawn = ui.drawn_text();
+  EXPECT_THAT(drawn, HasSubstr("one?40.000two20.000")) << "and not three with 0";
+  EXPECT_THAT(drawn, Not(HasSubstr("0.00-"))) << "the masked cell has no number";
+}
+
+TEST_F(CaptureWindow, GlanceListsNoLaterTokensAndShortensLongOnes) {
+  const std::string longest(80, 'w');
+  open(fmt::format(R"([{{"text": "long", "target": ["the\n", "{}", "end"], "candidates": ["river", "money"]}}])",
+                   longest),
+       {tensor("0/9/decoder", {1, 1, 3, 3}, {1, 0, 0, 0.5F, 0.5F, 0, 0.25F, 0.25F, 0.5F}),
+        tensor("0/9/logits", {3, 2}, {0, 6})});
+  show_workspace(scope, *find_workspace("glance"));
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("<0.01")) << "the softmax of 0 and 6 has 0.0025";
+  EXPECT_FALSE(ui.drew("0.00"));
+  EXPECT_FALSE(ui.find_text(longest, 1)) << "whole only in the sentence below; the running text has no room";
+  ui.move(*ui.find_text("wwww"), draw);
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.find_text(longest, 1)) << "and in the tooltip";
+  EXPECT_FALSE(ui.drew("0.000  end")) << "it comes later";
 }
 
 TEST_F(CaptureWindow, PatchesAreDrawnOnTheImage) {

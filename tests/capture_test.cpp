@@ -152,7 +152,7 @@ TEST_F(CaptureTest, SignedValuesAreNotWeights) {
   EXPECT_TRUE(frame.model.is_signed());
   EXPECT_FALSE(frame.model.has_weights());
   EXPECT_EQ(frame.encoder[0][0].at(0, 0), -1);
-  EXPECT_EQ(frame.encoder[0][0].at(0, 2), 0) << "a masked score";
+  EXPECT_EQ(frame.encoder[0][0].at(0, 2), -std::numeric_limits<float>::infinity()) << "a masked score";
 }
 
 TEST_F(CaptureTest, RowsNeedNotSumToOne) {
@@ -444,6 +444,19 @@ TEST(HeadScores, KnownAnswers) {
   EXPECT_DOUBLE_EQ(*scores[1].induction, 1);
   EXPECT_DOUBLE_EQ(scores[1].special, 0.75);
   EXPECT_DOUBLE_EQ(*scores[1].previous, 2.0 / 3);
+}
+
+TEST(HeadScores, EveryQueryCountsOnce) {
+  Snapshot one, three;  // their queries attend to the first token: all of one, and none but one of three
+  for (const char* text : {"a", "b", "c"}) three.source.push_back({-1, text});
+  one.source = {{-1, "a"}};
+  one.encoder = {{Matrix(1, 1)}};
+  one.encoder[0][0].at(0, 0) = 1;
+  three.encoder = {{Matrix(3, 3)}};
+  for (int row = 0; row < 3; ++row) three.encoder[0][0].at(row, row) = 1;
+  const HeadScores scores = head_scores({&one, &three}).front();
+  EXPECT_EQ(scores.sentences, 2);
+  EXPECT_DOUBLE_EQ(scores.first, 0.5) << "2 of 4 queries";
 }
 
 TEST(HeadScores, SpecialTokensAreKnownByTheirForm) {

@@ -95,9 +95,11 @@ TEST_F(GlanceWindow, TheInvitationChangesTheWord) {
 
 TEST_F(GlanceWindow, AHintSaysThatTheSentenceCanBeEditedUntilItIs) {
   EXPECT_TRUE(ui.drew("Change a word: everything below follows"));
+  const ImVec2 tab = *ui.find_text("Glance");
   set_sentence(scope, "The animal was tired.");
   ui.frames(2, draw);
   EXPECT_FALSE(ui.drew("Change a word: everything below follows"));
+  EXPECT_EQ(ui.find_text("Glance")->y, tab.y) << "nothing moves";
   EXPECT_TRUE(layout_from_json(layout_to_json(scope.layout)).layout.sentence_edited);
   EXPECT_FALSE(layout_from_json(layout_to_json(first_layout())).layout.sentence_edited);
 }
@@ -215,7 +217,8 @@ TEST_F(GlanceWindow, ALongSentenceLeavesNoWordOut) {
 
 TEST(TellingExchange, IsOfAWholeWord) {
   EXPECT_EQ(suggested_change("It was too wide.")->sentence, "It was too tired.");
-  EXPECT_EQ(suggested_change("tired")->to, "wide");
+  EXPECT_EQ(suggested_change("because it was tired")->to, "wide");
+  EXPECT_FALSE(suggested_change("The tired man sat with his kit.")) << "no pronoun would refer to something else";
   EXPECT_FALSE(suggested_change("He retired; a widely read man."));
   EXPECT_FALSE(suggested_change(""));
 }

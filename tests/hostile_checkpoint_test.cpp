@@ -360,7 +360,7 @@ std::vector<Case> peculiar(const std::string& family) {
       with_field("rope_scaling", {{"type", "longrope"}, {"factor", 2}}, "\"rope_scaling\" is"),
       with_field("rope_parameters", {{"rope_type", "yarn"}}, "\"rope_parameters\" is"),
       with_field("rope_scaling", "far", "\"rope_scaling\" is \"far\""),
-      with_field("num_key_value_heads", 3, family == "llama" ? "model.num_kv_heads is 3" : "has shape"),
+      with_field("num_key_value_heads", 3, family == "llama" ? "\"num_key_value_heads\" is 3" : "has shape"),
       with_field("hidden_act", "relu", "\"hidden_act\" is \"relu\""),
       with_field("head_dim", 7, "an even width"),
       with_field("attention_bias", true, "self_attn.q_proj.bias is missing"),

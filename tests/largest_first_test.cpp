@@ -1,6 +1,7 @@
 // Lists of weights and of their changes begin with the largest, whether it is more or less.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
+#include "widgets/capture.h"
 #include "workspaces/attention/row.h"
 #include "workspaces/attention/view.h"
 
@@ -19,7 +21,8 @@ struct RowList : testing::Test {
   Matrix map{2, 4};
   const std::vector<std::string> keys{"one", "two", "three", "four"};
   int visible = 4;
-  UiHarness::Draw draw = ui.in_panel([this] { draw_row_list(map, 1, visible, keys, -1, ui.skin); });
+  RowBars bars{1, 0xFF112233, 0xFF332211};
+  UiHarness::Draw draw = ui.in_panel([this] { draw_row_list(map, 1, visible, keys, -1, bars, ui.skin); });
 
   RowList() { map.values = {9, 9, 9, 9, 0.1F, -0.9F, 0.5F, -0.2F}; }
 
@@ -35,7 +38,26 @@ TEST_F(RowList, IsOrderedBySizeWithoutSign) {
   EXPECT_LT(height_of("two"), height_of("three"));
   EXPECT_LT(height_of("three"), height_of("four"));
   EXPECT_LT(height_of("four"), height_of("one"));
-  EXPECT_TRUE(ui.drew("-0.900"));
+  EXPECT_TRUE(ui.drew("?0.900"));
+}
+
+TEST_F(RowList, MaskedScoresComeLastAndAreNoNumbers) {
+  map.at(1, 1) = -std::numeric_limits<float>::infinity();
+  bars.high = 40;
+  map.at(1, 2) = 20;
+  PictureRecorder recorder;
+  ui.skin.recorder = &recorder;
+  recorder.begin({{0, 0}, {400, 400}});
+  ui.frames(1, draw);
+  float longest = 0;
+  for (const Drawn& drawn : recorder.end().shapes)
+    if (const auto* rect = std::get_if<DrawnRect>(&drawn.shape); rect && rect->color == bars.positive)
+      longest = std::max(longest, rect->high.x - rect->low.x);
+  EXPECT_GT(longest, 50);
+  EXPECT_LT(longest, 180) << "half of a full bar";
+  EXPECT_GT(height_of("two"), height_of("four"));
+  EXPECT_GT(height_of("two"), height_of("one"));
+  EXPECT_FALSE(ui.drew("inf"));
 }
 
 TEST_F(RowList, LeavesOutWhatTheQueryCannotSee) {

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <span>
+#include <string>
 
 #include "analysis/matrix_algebra.h"
 #include "messages/metrics.h"
 #include "shell/curves_panel.h"
 #include "ui_harness.h"
 #include "widgets/capture.h"
+#include "widgets/marks.h"
 #include "widgets/painter.h"
 #include "widgets/plot.h"
 #include "workspaces/positions/numbers.h"
@@ -243,6 +246,40 @@ TEST_F(PlotTest, what_is_not_movable_is_its_callers) {
   EXPECT_FLOAT_EQ(seen.y_at(50), seen.low.y);
   EXPECT_NEAR(seen.x_value(seen.x_at(37)), 37, 1e-3);
   EXPECT_NEAR(seen.y_value(seen.y_at(12)), 12, 1e-3);
+}
+
+// No information by color alone.
+TEST_F(PlotTest, every_color_of_a_series_has_a_mark_of_its_own) {
+  PictureRecorder recorder;
+  ui.skin.recorder = &recorder;
+  const auto shapes = [&](const UiHarness::Draw& drawing) {
+    recorder.begin({{0, 0}, {800, 500}});
+    ui.frame(drawing);
+    return recorder.end().shapes;
+  };
+  std::set<std::string> marks;
+  for (const Color32 color : ui.skin.theme.series) {
+    std::string mark;
+    for (const Drawn& drawn : shapes(ui.in_panel([&] {
+           Painter paint(ui.skin);
+           draw_mark(paint, {100, 100}, 4, faded(color, 0.5F), ui.skin);
+         }))) {
+      mark += std::to_string(drawn.shape.index()) + ' ';
+      if (const auto* line = std::get_if<DrawnLine>(&drawn.shape))
+        for (const ImVec2 at : line->points) mark += std::to_string(at.x) + ',' + std::to_string(at.y) + ' ';
+      if (const auto* rect = std::get_if<DrawnRect>(&drawn.shape)) mark += rect->thickness > 0 ? "outline" : "filled";
+    }
+    EXPECT_TRUE(!mark.empty() && marks.insert(mark).second) << mark;
+  }
+  int dots = 0, squares = 0;
+  for (const Drawn& drawn : shapes(draw)) {
+    const auto* dot = std::get_if<DrawnCircle>(&drawn.shape);
+    dots += dot && dot->color == ui.skin.theme.series[0] ? 1 : 0;
+    const auto* square = std::get_if<DrawnRect>(&drawn.shape);
+    squares += square && square->color == ui.skin.theme.series[1] && square->high.y - square->low.y > 5 ? 1 : 0;
+  }
+  EXPECT_GE(dots, 5) << "along the line, and in the legend";
+  EXPECT_GE(squares, 5);
 }
 
 TEST_F(PlotTest, bars_stand_on_zero) {

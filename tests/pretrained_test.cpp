@@ -503,6 +503,19 @@ TEST_F(TrainingElsewhere, ReadsItsCurves) {
   EXPECT_EQ(points[1000][metric("loss")], 4.5);
 }
 
+TEST_F(TrainingElsewhere, ACheckpointWithoutWeightsIsLeftOutAndNamed) {
+  fs::remove(folder / "checkpoint-1500" / "model.safetensors");
+  TorchEngine engine;
+  const RunOpened opened = engine.open_run(folder.string(), {});
+  EXPECT_EQ(opened.step, 1000);
+  EXPECT_THAT(opened.warnings, testing::ElementsAre(AllOf(HasSubstr("checkpoint-1500"), HasSubstr("no weights"))));
+  EXPECT_THAT(engine.status().recorded_weights, testing::ElementsAre(500));
+  for (const char* name : {"checkpoint-500", "checkpoint-1000"}) fs::remove(folder / name / "model.safetensors");
+  TorchEngine none;
+  EXPECT_THAT([&] { none.open_run(folder.string(), {}); },
+              testing::ThrowsMessage<CheckpointError>(HasSubstr("checkpoint-1500: there is no model.safetensors")));
+}
+
 TEST_F(TrainingElsewhere, SaysWhatCannotBeRead) {
   std::ofstream(folder / "metrics.csv") << "epoch,loss\n1,2\n";
   std::ofstream(folder / "checkpoint-1500" / "trainer_state.json") << "{";

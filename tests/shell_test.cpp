@@ -6,6 +6,7 @@
 
 #include <imgui_internal.h>
 
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -234,6 +235,33 @@ TEST_F(Shell, F6GivesTheArrowKeysToTheControlsAndBack) {
   EXPECT_TRUE(moves_through_controls());
   ASSERT_TRUE(ui.click_text("Sentence", draw));
   EXPECT_FALSE(moves_through_controls()) << "a click ends it";
+}
+
+TEST_F(Shell, TheListOfSentencesIsOpenedAndChosenFromWithKeys) {
+  scope.a.run.examples = {{"The first one.", ""}, {"The second one.", ""}, {"The third one.", ""}};
+  ui.frames(2, draw);
+  const std::string before = scope.layout.sentence;
+  ASSERT_TRUE(ui.drew("Pin"));
+  const ImVec2 pin = *ui.find_text("Pin");
+  ui.click({pin.x + 35, pin.y}, draw);
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.drew("The second one."));
+  ui.key(Key::down, draw);
+  ui.key(Key::down, draw);
+  ui.key(Key::enter, draw);
+  ui.frames(2, draw);
+  EXPECT_NE(scope.layout.sentence, before);
+  EXPECT_FALSE(ui.drew("The second one.") && ui.drew("The third one.")) << "the list is closed";
+}
+
+TEST_F(Shell, TheStatusLosesWholeFactsWhereThereIsNoRoom) {
+  for (const float width : {950.0F, 1000.0F, 1050.0F, 1100.0F}) {
+    ui.io().DisplaySize = {width, 700};
+    ui.frames(3, draw);
+    const std::string drawn = ui.drawn_text();
+    EXPECT_THAT(drawn, HasSubstr("paused")) << width;
+    EXPECT_FALSE(std::regex_search(drawn, std::regex("paused[^A-Z]*\\?"))) << width;
+  }
 }
 
 TEST_F(Shell, PresentationHidesTheChromeUntilEscape) {

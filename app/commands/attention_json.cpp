@@ -5,17 +5,14 @@
 #include "analysis/attention_measures.h"
 
 namespace attnscope {
-namespace {
 
-nlohmann::json map_json(const Matrix& map) {
+nlohmann::json matrix_json(const Matrix& map) {
   nlohmann::json rows = nlohmann::json::array();
   for (int row = 0; row < map.rows; ++row) {
     rows.push_back(std::vector<float>(map.values.begin() + row * map.cols, map.values.begin() + (row + 1) * map.cols));
   }
   return rows;
 }
-
-}  // namespace
 
 nlohmann::json tokens_json(const std::vector<Token>& tokens) {
   nlohmann::json json = nlohmann::json::array();
@@ -32,7 +29,7 @@ nlohmann::json maps_json(const AttentionMaps& maps) {
     for (std::size_t head = 0; head < maps[layer].size(); ++head) {
       heads.push_back({{"layer", layer + 1},
                        {"head", head + 1},
-                       {"weights", map_json(maps[layer][head])},
+                       {"weights", matrix_json(maps[layer][head])},
                        {"entropies", row_entropies(maps[layer][head])}});
     }
   }

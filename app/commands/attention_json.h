@@ -12,6 +12,9 @@ namespace attnscope {
 // [{"id", "token"}…]
 nlohmann::json tokens_json(const std::vector<Token>& tokens);
 
+// [[…]…], one list per row; null: −∞
+nlohmann::json matrix_json(const Matrix& matrix);
+
 // [{"layer", "head", "weights": [[…]…], "entropies": […]}…], layers and heads counted from 1
 nlohmann::json maps_json(const AttentionMaps& maps);
 

@@ -120,9 +120,8 @@ struct AttendOptions {
   std::string source_b = {};          // sentence B of a pair, for an encoder such as BERT
   std::optional<std::string> target;  // absent: the model's own translation
   std::string format = "json";        // or "csv": only the map of `part`, `layer` and `head`
-  std::string part = "cross";
-  int layer = 1;                          // from 1
-  int head = 1;                           // from 1
+  std::optional<std::string> part;    // default: cross, or all of a capture
+  std::optional<int> layer, head;     // from 1; default: 1, or all of a capture
   InterventionsText interventions;        // interventions on the model during the inspection
   std::optional<std::int64_t> step = {};  // as in OpenRun
 };

@@ -71,7 +71,8 @@ int attend(const AttendOptions& options) {
   TorchEngine engine;
   open_model(engine, options.run, options.step);
   const ModelConfig& model = engine.config().model;
-  const HeadPlace place{part_from(options.part), options.layer - 1, options.head - 1};
+  const HeadPlace place{part_from(options.part.value_or("cross")), options.layer.value_or(1) - 1,
+                        options.head.value_or(1) - 1};
   const bool csv = options.format == "csv";
   if (csv) check_place(place, model);
   Interventions interventions = interventions_from(options.interventions, model);

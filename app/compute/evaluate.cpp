@@ -235,12 +235,7 @@ int evaluate(const EvaluateOptions& options) {
   std::optional<Corpus> named;
   if (!options.corpus.empty()) named = load_named_corpus(engine, options);
   const Corpus* corpus = named ? &*named : engine.corpus();
-  if (!corpus) {
-    const std::string& own = engine.config().corpus.source;
-    throw CorpusError(own.empty()
-                          ? std::string("this model came without a corpus: pass one with --corpus")
-                          : fmt::format("the run's corpus, {}, could not be read: pass one with --corpus", own));
-  }
+  if (!corpus) require_corpus(engine);
   const std::string split = split_of(*corpus, engine, options);
   if (chosen_pairs(*corpus, split, 1).empty() && chosen_text(corpus->text, split).empty())
     throw CorpusError(fmt::format("{}: too small to hold out a {} part. --split all evaluates what was trained on",

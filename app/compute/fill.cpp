@@ -45,7 +45,7 @@ class Filler {
     tokens_ = source_tokens(engine_.tokenizer(), line, model.max_length, truncated);
     if (truncated)
       say("line {}: longer than the model's context of {} tokens: only its first {} tokens are used", number,
-          model.max_length, tokens_.size());
+          model.max_length, tokens_.size() - 1);  // without its end token
     std::vector<FilledMask> masks;
     for (int i = 0; i < std::ssize(tokens_); ++i)
       if (tokens_[static_cast<std::size_t>(i)].id == model.mask_id) masks.push_back({i, {}});

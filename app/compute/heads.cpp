@@ -158,13 +158,13 @@ int heads(const HeadsOptions& options) {
   ProgressLine line;
   TorchEngine engine;
   open_run(engine, options.run, options.corpus, options.target, line, options.step);
+  if (!engine.config().model.is_language_model()) require_corpus(engine);  // induction is measured without one
   if (options.recorded) {
     print_history(engine, options, line);
     return 0;
   }
   const auto show = [&](double fraction) { line.show("Ablating heads", fraction); };
   const InductionResult induction = engine.induction({}, *engine.watch(), show);
-  // Induction is measured without a corpus.
   const bool ablates = induction.points.empty() || !engine.config().corpus.source.empty();
   const HeadsResult inspection = ablates ? engine.heads(engine.model(), show) : HeadsResult();
   line.clear();

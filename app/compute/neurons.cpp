@@ -186,6 +186,7 @@ int neurons(const NeuronsOptions& options) {
     }
     return 0;
   }
+  require_corpus(engine);
   const NeuronsResult result = engine.neurons(question, *engine.watch(), show);
   line.clear();
   if (!result.problem.empty()) throw std::runtime_error(result.problem);

@@ -25,6 +25,9 @@ RunOpened open_run(TorchEngine& engine, const std::string& path, const std::stri
 std::shared_ptr<const Snapshot> forward_pass(TorchEngine& engine, const std::string& text,
                                              std::optional<std::int64_t> step = {});
 
+// Throws CorpusError that names --corpus if the open run has no corpus.
+void require_corpus(TorchEngine& engine);
+
 // Throws std::runtime_error that names the first weight or activation of the open run that is NaN or infinite, and the
 // step.
 void check_finite(TorchEngine& engine, const std::string& path);

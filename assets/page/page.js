@@ -39,7 +39,10 @@ function short(token) {
   return letters.length > longest_label ? letters.slice(0, longest_label - 1).join("") + "…" : letters.join("");
 }
 const color_of = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const number = (value) => (capture.signed ? String(Number(value.toPrecision(4))) : value.toFixed(3));
+const masks = (value) => value === -Infinity;  // a masked score
+const size = (value) => (masks(value) ? 0 : Math.abs(value));
+const number = (value) =>
+  masks(value) ? "−∞" : capture.signed ? String(Number(value.toPrecision(4))) : value.toFixed(3);
 const widest = (tokens) => Math.max(...tokens.map((token) => Array.from(short(token)).length)) * letter;
 
 // ---- the capture (safetensors)
@@ -79,7 +82,7 @@ function map_at(frame, part, layer, head) {
   const first = (layer * heads + head) * rows * cols;
   const of_map = values.subarray(first, first + rows * cols);
   let high = capture.signed ? 1e-12 : 1;
-  for (const value of of_map) high = Math.max(high, Math.abs(value));
+  for (const value of of_map) high = Math.max(high, size(value));
   return { rows, cols, high, masked: part === "decoder" && is_causal(frame), at: (row, col) => of_map[row * cols + col],
            queries: frame[parts[part][0]], keys: frame[parts[part][1]] };
 }
@@ -89,7 +92,7 @@ const map_shown = () => map_at(frame_shown(), state.part, state.layer, state.hea
 function is_causal(frame) {
   if (frame.causal === undefined) {
     const { shape: [, , rows, cols], values } = frame.maps.decoder;
-    frame.causal = rows > 1 && values.every((value, i) => value === 0 || i % cols <= Math.floor(i / cols) % rows);
+    frame.causal = rows > 1 && values.every((value, i) => size(value) === 0 || i % cols <= Math.floor(i / cols) % rows);
   }
   return frame.causal;
 }
@@ -118,14 +121,15 @@ function painted(map, limit) {
   const context = canvas.getContext("2d"), image = context.createImageData(canvas.width, canvas.height);
   for (let y = 0, at = 0; y < canvas.height; ++y) {
     for (let x = 0; x < canvas.width; ++x, at += 4) {
-      let strongest = 0;
+      let strongest = -Infinity;
       for (let row = y * block; row < Math.min(map.rows, (y + 1) * block); ++row) {
         for (let col = x * block; col < Math.min(map.cols, (x + 1) * block); ++col) {
-          if (Math.abs(map.at(row, col)) > Math.abs(strongest)) strongest = map.at(row, col);
+          const value = map.at(row, col);
+          if (masks(strongest) || size(value) > size(strongest)) strongest = value;
         }
       }
       const index = 3 * color_index(strongest, map.high);
-      image.data.set(map.masked && x > y ? masked : table.slice(index, index + 3), at);
+      image.data.set((map.masked && x > y) || masks(strongest) ? masked : table.slice(index, index + 3), at);
       image.data[at + 3] = 255;
     }
   }
@@ -229,7 +233,7 @@ function show_focus(token, cell = null) {
   if (!token) return;
   const name = visible(map[token.side][token.index]);
   const partners = map[other(token.side)].map((text, index) => [text, weight_between(map, token, index)]);
-  partners.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+  partners.sort((a, b) => size(b[1]) - size(a[1]));
   page.attended.append(el("h3", {}, token.side === "queries" ? t("{} attends to", name) : t("{} is attended to by", name)),
                        bars(partners.slice(0, most_bars), map.high));
 }
@@ -237,7 +241,7 @@ function show_focus(token, cell = null) {
 function bars(rows, high) {
   const list = el("div", { class: "bars" });
   for (const [text, value] of rows) {
-    const bar = svg("rect", { height: 12, width: `${Math.min(100, 100 * Math.abs(value) / high)}%` });
+    const bar = svg("rect", { height: 12, width: `${Math.min(100, 100 * size(value) / high)}%` });
     list.append(el("span", { class: "token", title: visible(text) }, visible(text)), svg("svg", {}, bar),
                 el("span", { class: "number mono" }, number(value)));
   }
@@ -271,7 +275,7 @@ function lines_view(map) {
     let lines = [];
     for (let row = 0; row < map.rows; ++row) {
       for (let col = 0; col < map.cols; ++col) {
-        const strength = Math.abs(map.at(row, col)) / map.high;
+        const strength = size(map.at(row, col)) / map.high;
         const isolated = !token || token.index === (token.side === "queries" ? row : col);
         if (isolated && strength * 255 >= 0.5) lines.push([row, col, strength]);
       }
@@ -289,7 +293,7 @@ function lines_view(map) {
         node.classList.toggle("focus", same(token, { side, index }) ?? false);
         node.classList.toggle("pinned", same(state.pinned, { side, index }) ?? false);
         node.firstChild.style.fill = partner ? color_of("--line") : "";
-        node.firstChild.style.fillOpacity = partner ? Math.abs(weight_between(map, token, index)) / map.high * 0.6 : "";
+        node.firstChild.style.fillOpacity = partner ? size(weight_between(map, token, index)) / map.high * 0.6 : "";
       });
     }
   }

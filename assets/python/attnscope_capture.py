@@ -9,27 +9,27 @@ Needs numpy only; torch tensors are accepted wherever arrays are. The manual's p
 import json
 import os
 import struct
-
 import numpy
 
 KINDS = {"encoder": ("source", "source"), "decoder": ("target", "target"), "cross": ("target", "source")}
 
 
-def as_array(values, dimensions, name):
-    """Returns float32 or float16 with that many dimensions. Layers may be a list; a batch must have one item."""
+def as_array(values, dimensions, name, signed=True, batch=1):
+    """Returns float32 or float16 with so many dimensions. Layers may be a list; axis `batch` may hold one item."""
     if isinstance(values, (list, tuple)):
         values = numpy.stack([as_array(layer, None, name) for layer in values])
     if hasattr(values, "detach"):  # a torch tensor, which numpy cannot read in bfloat16
         values = values.detach().cpu().float().numpy()
     array = numpy.asarray(values)
-    if array.dtype != numpy.float16:
-        array = array.astype(numpy.float32)
-    if dimensions and array.ndim == dimensions + 1:  # layers × batch × …
-        if array.shape[1] != 1:
-            raise ValueError(f"{name}: a batch of {array.shape[1]}, but each sentence is added on its own")
-        array = array[:, 0]
+    array = array if array.dtype == numpy.float16 else array.astype(numpy.float32)
+    if dimensions and array.ndim == dimensions + 1 and array.shape[batch] == 1:
+        array = array.squeeze(batch)
     if dimensions and array.ndim != dimensions:
-        raise ValueError(f"{name}: {array.ndim} dimensions {array.shape}, but {dimensions} are needed")
+        raise ValueError(f"{name}: {array.ndim} dimensions {array.shape}, but {dimensions} are needed, of one sentence")
+    if not signed and (array < 0).any():
+        raise ValueError(f"{name}: {array.min()} is no weight; use Capture(signed=True) for other values")
+    if not (array < numpy.inf).all():
+        raise ValueError(f"{name}: some values are NaN or infinite")
     return numpy.ascontiguousarray(array)
 
 
@@ -37,46 +37,46 @@ class Capture:
     """signed: the values are scores, gradients or relevance, not weights."""
 
     def __init__(self, signed=False):
-        self.signed = signed
-        self.sentences = []
-        self.tensors = {}
-        self.losses = {}
+        self.signed, self.sentences, self.tensors, self.losses = signed, [], {}, {}
 
     def add(self, source=None, encoder=None, *, target=None, decoder=None, cross=None, hidden=None, logits=None,
-            candidates=None, step=0, sentence=None, loss=None, **facts):
+            candidates=None, step=0, sentence=None, loss=None, text=None, labels=None, grid=None, sentence_b=None,
+            output=None, output_text=None, forced=None):
         """Adds one step of a sentence. Returns the sentence's number, which further steps pass as `sentence`.
 
         source, target: lists of tokens. encoder (source × source), decoder (target × target), cross (target ×
         source): attention of every layer and head, at least one of them. hidden: layers + 1 × tokens × d_model.
-        logits: target tokens × candidates. facts: text, labels={"model": …}, grid=(rows, columns) of the image patches
-        that are the last source tokens, sentence_b (index of its first token), output, output_text, forced.
+        logits: target tokens × candidates. labels: {"model": …}. grid: (rows, columns) of the image patches, the last
+        source tokens. sentence_b: index of its first token. The manual explains output, output_text and forced.
         """
-        texts = {key: value for key, value in dict(facts, source=source, target=target).items() if value is not None}
+        texts = dict(source=source, target=target, text=text, labels=labels, grid=grid, sentence_b=sentence_b,
+                     output=output, output_text=output_text, forced=forced)
+        texts = {key: value for key, value in texts.items() if value is not None}
         count = {"source": len(source or []), "target": len(target or [])}
         number = len(self.sentences) if sentence is None else sentence
-        arrays = {}
-        for kind, values in {"encoder": encoder, "decoder": decoder, "cross": cross}.items():
-            if values is None:
-                continue
-            name = f"sentence {number}, step {step}, {kind}"
-            arrays[kind] = as_array(values, 4, name)
-            for side, found, what in zip(KINDS[kind], arrays[kind].shape[2:], ("queries", "keys")):
-                if found != count[side]:
-                    raise ValueError(f"{name}: {found} {what}, but {count[side]} {side} tokens")
+        where = f"sentence {number}, step {step}"
+        arrays = {kind: as_array(values, 4, f"{where}, {kind}", self.signed)
+                  for kind, values in zip(KINDS, (encoder, decoder, cross)) if values is not None}
         if not arrays:
-            raise ValueError(f"sentence {number}, step {step}: neither encoder, decoder nor cross")
+            raise ValueError(f"{where}: neither encoder, decoder nor cross")
+        for kind, array in arrays.items():
+            for side, found, what in zip(KINDS[kind], array.shape[2:], ("queries", "keys")):
+                if found != count[side]:
+                    raise ValueError(f"{where}, {kind}: {found} {what}, but {count[side]} {side} tokens")
         if hidden is not None:
-            arrays["hidden"] = as_array(hidden, 3, f"sentence {number}, step {step}, hidden")
+            arrays["hidden"] = as_array(hidden, 3, f"{where}, hidden")
         if logits is not None:
-            arrays["logits"] = as_array(logits, None, "logits")
-            texts["candidates"] = list(candidates)
+            texts["candidates"] = list(candidates or [])
+            arrays["logits"] = as_array(logits, 2, f"{where}, logits", batch=0)
+            needed = (count["target"], len(texts["candidates"]))
+            if arrays["logits"].shape != needed:
+                raise ValueError(f"{where}, logits: shape {arrays['logits'].shape}, but tokens, candidates: {needed}")
         if sentence is None:
             self.sentences.append(texts)
         elif any(self.sentences[number].get(key) != value for key, value in texts.items()):
             self.sentences[number].setdefault("steps", {})[str(step)] = texts
         self.tensors.update({f"{number}/{step}/{kind}": array for kind, array in arrays.items()})
-        if loss is not None:
-            self.losses[str(step)] = float(loss)
+        self.losses.update({} if loss is None else {str(step): float(loss)})
         return number
 
     def save(self, path):
@@ -86,8 +86,8 @@ class Capture:
         header, end = {"__metadata__": metadata}, 0
         tensors = sorted(self.tensors.items(), key=lambda item: (-item[1].itemsize, item[0]))
         for name, array in tensors:
-            dtype = f"F{8 * array.itemsize}"
-            header[name] = {"dtype": dtype, "shape": array.shape, "data_offsets": [end, end + array.nbytes]}
+            header[name] = {"dtype": f"F{8 * array.itemsize}", "shape": array.shape,
+                            "data_offsets": [end, end + array.nbytes]}
             end += array.nbytes
         text = json.dumps(header).encode()
         text += b" " * (-len(text) % 8)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 
 #include "analysis/matrix_algebra.h"
@@ -82,7 +83,7 @@ Matrix gains(const Matrix& map) {
 }
 
 Matrix losses(const Matrix& map) {
-  return changed(map, [](float value) { return std::max(-value, 0.0F); });
+  return changed(map, [](float value) { return std::isfinite(value) ? std::max(-value, 0.0F) : 0; });
 }
 
 std::vector<const Matrix*> all_of(std::span<const Matrix> heads) {

@@ -16,9 +16,9 @@ struct Mean {
   double sum = 0;
   int count = 0;
 
-  void add(double value) {
-    sum += value;
-    ++count;
+  void add(double value, int times = 1) {
+    sum += value * times;
+    count += times;
   }
   std::optional<double> value() const { return count == 0 ? std::nullopt : std::optional(sum / count); }
 };
@@ -35,30 +35,29 @@ std::vector<int> induction_keys(const std::vector<Token>& tokens) {
 }
 
 struct Sums {
+  int sentences = 0;
   Mean entropy, first, special, distance, previous, induction;
 };
 
 void add(Sums& sums, const Matrix& map, const Snapshot& snapshot, AttentionPart part) {
   const MapMeasures measures = measures_of(map, is_causal(snapshot.model, part));
   const std::vector<Token>& keys = col_tokens(snapshot, part);
-  double first = 0, special = 0;
   for (int row = 0; row < map.rows; ++row) {
-    first += map.at(row, 0);
+    double special = 0;
     for (int col = 0; col < map.cols; ++col)
       if (is_special_token(keys[static_cast<std::size_t>(col)].text)) special += map.at(row, col);
+    sums.special.add(special);
+    sums.first.add(map.at(row, 0));
   }
-  sums.entropy.add(measures.entropy);
-  sums.first.add(first / map.rows);
-  sums.special.add(special / map.rows);
+  ++sums.sentences;
+  sums.entropy.add(measures.entropy, map.rows);
   if (part == AttentionPart::cross) return;
-  sums.distance.add(measures.distance);
-  Mean previous, induction;
-  for (int row = 1; row < map.rows; ++row) previous.add(map.at(row, row - 1));
+  sums.distance.add(measures.distance, map.rows);
+  for (int row = 1; row < map.rows; ++row) sums.previous.add(map.at(row, row - 1));
   const std::vector<int> after = induction_keys(keys);
   for (int row = 0; row < map.rows; ++row)
-    if (after[static_cast<std::size_t>(row)] >= 0) induction.add(map.at(row, after[static_cast<std::size_t>(row)]));
-  if (previous.value()) sums.previous.add(*previous.value());
-  if (induction.value()) sums.induction.add(*induction.value());
+    if (after[static_cast<std::size_t>(row)] >= 0)
+      sums.induction.add(map.at(row, after[static_cast<std::size_t>(row)]));
 }
 
 }  // namespace
@@ -84,7 +83,7 @@ std::vector<HeadScores> head_scores(const std::vector<const Snapshot*>& sentence
   std::vector<HeadScores> scores;
   for (const auto& [place, of] : sums)
     scores.push_back({.place = {std::get<0>(place), std::get<1>(place), std::get<2>(place)},
-                      .sentences = of.entropy.count,
+                      .sentences = of.sentences,
                       .entropy = *of.entropy.value(),
                       .first = *of.first.value(),
                       .special = *of.special.value(),

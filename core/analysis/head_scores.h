@@ -24,8 +24,7 @@ struct HeadScores {
 // "[CLS]", "</s>", "<|endoftext|>".
 bool is_special_token(std::string_view token);
 
-// Averaged over the queries, then over the sentences that have the head. Sentences without a repeated token are left
-// out of `induction`.
+// Averaged over the queries of all sentences that have the head; `induction` over the repeated tokens only.
 std::vector<HeadScores> head_scores(const std::vector<const Snapshot*>& sentences);
 
 }  // namespace attnscope

@@ -263,7 +263,10 @@ TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path, const std
   const std::filesystem::path folder = std::filesystem::absolute(path).lexically_normal();
   CheckpointPlan plan = plan_checkpoint(folder);
   Run run;
-  const std::vector<TrainingStep> steps = training_steps(named);
+  std::vector<TrainingStep> left_out;
+  const std::vector<TrainingStep> steps = training_steps(named, &left_out);
+  for (const TrainingStep& step : left_out)
+    run.warnings.push_back(fmt::format(mark("{} has no weights, so it was left out."), step.folder.string()));
   run.folder = RunFolder{steps.empty() ? folder : std::filesystem::absolute(named).lexically_normal()};
   run.name = run.folder->path.filename().string();
   run.config = plan.config;

@@ -22,9 +22,12 @@
 namespace attnscope {
 namespace {
 
-// A click in the list replaces the sentence.
+// A click in the list replaces the sentence, and so does Enter, which Dear ImGui leaves to text fields.
 void draw_choice(AppState& scope, const std::string& sentence, const std::string& shown) {
-  if (!selectable_text(shown, sentence == scope.layout.sentence)) return;
+  const bool clicked = selectable_text(shown, sentence == scope.layout.sentence);
+  const bool entered = ImGui::GetIO().NavVisible && ImGui::IsItemFocused() && key_pressed(Key::enter);
+  if (!clicked && !entered) return;
+  ImGui::CloseCurrentPopup();
   set_sentence(scope, sentence);
   remember_sentence(scope);
 }
@@ -231,15 +234,17 @@ void draw_sentence_bar(AppState& scope, const Skin& skin) {
   const bool is_shown_large = simple && scope.layout.workspace == find_workspace("glance");
   // One line each on a projector, because the distinguishing words are at the ends.
   draw_input(scope, is_shown_large || skin.presentation ? width : width * 0.56F, skin);
-  if (simple && !scope.layout.sentence_edited && !scope.presentation) {
-    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + text_size(skin.fonts.ui, tr("Sentence")).x + skin.px(8));
-    small_text(skin.theme.accent,
-               tr("↑ The model reads this sentence. Change a word: everything below follows as you type."), skin);
+  if (!is_shown_large) {
+    if (!skin.presentation) ImGui::SameLine(0, skin.px(14));
+    draw_output(scope, skin);
   }
-  if (is_shown_large) return;
-  if (!skin.presentation) ImGui::SameLine(0, skin.px(14));
-  draw_output(scope, skin);
-  if (!simple && !skin.presentation) draw_tokens(scope, skin);
+  if (skin.presentation) return;
+  if (!simple) return draw_tokens(scope, skin);
+  // Leaves its room, so that nothing below moves at the first edit.
+  if (scope.layout.sentence_edited) return ImGui::Dummy({1, font_size(skin.fonts.small)});
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + text_size(skin.fonts.ui, tr("Sentence")).x + skin.px(8));
+  small_text(skin.theme.accent,
+             tr("↑ The model reads this sentence. Change a word: everything below follows as you type."), skin);
 }
 
 }  // namespace attnscope

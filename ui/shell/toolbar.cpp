@@ -42,7 +42,10 @@ void draw_status(const AppState& scope, const Skin& skin) {
   const float room = ImGui::GetContentRegionAvail().x - skin.px(20);
   const bool roomy = text_size(skin.fonts.mono, text).x <= room;
   const WithFont font(roomy ? skin.fonts.mono : skin.fonts.mono_small);
-  const std::string shown = shortened(ImGui::GetFont(), text, room);
+  std::string shown = text;  // as many whole facts as fit
+  for (std::size_t end = 0; text_size(ImGui::GetFont(), shown).x > room && (end = shown.rfind(" · ")) < text.size();)
+    shown.resize(end);
+  shown = shortened(ImGui::GetFont(), shown, room);
   const float width = ImGui::CalcTextSize(shown.c_str()).x;
   const float x = ImGui::GetWindowWidth() - width - skin.px(12);
   ImGui::SetCursorPosX(std::max(x, ImGui::GetCursorPosX() + skin.px(8)));

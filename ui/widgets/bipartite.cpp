@@ -60,12 +60,11 @@ struct BipartiteCanvas {
     return skin.theme.series[head % skin.theme.series.size()];
   }
 
-  // In 0…1; 0 outside a head's matrix.
+  // 0 outside a head's matrix, and where it is negative.
   float weight(std::size_t head, int query, int key) const {
     const Matrix* matrix = data.heads[head];
     if (!matrix || query >= matrix->rows || key >= matrix->cols || (data.mask_upper && key > query)) return 0;
-    const float value = matrix->at(query, key);
-    return value > 0 ? std::min(value, 1.0F) : 0;
+    return std::max(0.0F, matrix->at(query, key));
   }
 
   // Relative to the largest weight that can be drawn.

@@ -21,10 +21,6 @@
 namespace attnscope {
 namespace {
 
-bool is_masked(const HeatmapOptions& options, int row, int col) {
-  return options.mask_upper && col > row;
-}
-
 // The state of drawing one heatmap.
 struct HeatmapCanvas {
   const Matrix& matrix;
@@ -36,6 +32,10 @@ struct HeatmapCanvas {
 
   ImVec2 corner(int row, int col) const { return layout.corner(row, col); }
 };
+
+bool is_masked(const HeatmapCanvas& canvas, int row, int col) {
+  return (canvas.options.mask_upper && col > row) || std::isinf(canvas.matrix.at(row, col));
+}
 
 // The visible range of rows or columns, possibly partial.
 struct Sight {
@@ -109,7 +109,7 @@ void draw_values(const HeatmapCanvas& canvas) {
   const Sight cols = cols_in_sight(canvas);
   for (int row = rows.begin; row < rows.end; ++row)
     for (int col = cols.begin; col < cols.end; ++col) {
-      if (is_masked(canvas.options, row, col)) continue;
+      if (is_masked(canvas, row, col)) continue;
       const float value = canvas.matrix.at(row, col);
       if (std::isnan(value)) continue;
       const std::string text = text_of(value);
@@ -138,7 +138,7 @@ std::vector<int> telling(int selected, int count, const std::function<float(int)
   std::vector<int> found;
   if (selected < 0) return found;
   for (int i = 0; i < count; ++i)
-    if (std::abs(value(i)) >= least * high) found.push_back(i);
+    if (std::isfinite(value(i)) && std::abs(value(i)) >= least * high) found.push_back(i);
   std::ranges::stable_sort(found, std::ranges::greater(), [&](int i) { return std::abs(value(i)); });
   found.resize(std::min(found.size(), most));
   return found;
@@ -269,7 +269,7 @@ void outline_col(const HeatmapCanvas& canvas, int col, Color32 color, float thic
 }
 
 void outline_cell(const HeatmapCanvas& canvas, int row, int col, float thickness) {
-  const Color32 fill = is_masked(canvas.options, row, col) ? canvas.skin.theme.masked
+  const Color32 fill = is_masked(canvas, row, col) ? canvas.skin.theme.masked
                                                            : cell_color(canvas.coloring, canvas.matrix.at(row, col));
   canvas.paint.rect(canvas.corner(row, col), canvas.corner(row + 1, col + 1), text_on(fill), 0, thickness);
 }
@@ -342,7 +342,7 @@ void large_number(const HeatmapCanvas& canvas, int row, int col) {
   const WithFont large(canvas.skin.fonts.large);
   ImGui::Text("%s \u2192 %s", label_of(canvas.options.row_labels, row, canvas.options.first_row).c_str(),
               label_of(canvas.options.col_labels, col, canvas.options.first_col).c_str());
-  if (is_masked(canvas.options, row, col))
+  if (is_masked(canvas, row, col))
     ImGui::TextUnformatted(tr("masked"));
   else
     ImGui::Text("%.3g", static_cast<double>(canvas.matrix.at(row, col)));
@@ -355,7 +355,7 @@ void cell_tooltip(const HeatmapCanvas& canvas, int row, int col) {
     ImGui::Text("%s \u2192 %s", label_of(canvas.options.row_labels, row, canvas.options.first_row).c_str(),
                 label_of(canvas.options.col_labels, col, canvas.options.first_col).c_str());
   }
-  if (is_masked(canvas.options, row, col))
+  if (canvas.options.mask_upper && col > row)
     ImGui::TextDisabled("%s", tr("masked: look-ahead mask (\u00A73.2.3)"));
   else
     ImGui::Text("%.6g", static_cast<double>(canvas.matrix.at(row, col)));

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,11 @@ std::uint64_t stamp_of(std::uint64_t version, const Coloring& coloring, int shri
   return mixed_hash(mixed_hash(stamp, coloring.mask_upper ? 1 : 0), coloring.masked);
 }
 
+// NaN, or a masked score: −∞.
+bool is_hidden(float value) {
+  return !(value > -std::numeric_limits<float>::infinity());
+}
+
 // Precomputes what all cells share: 192 thumbnails have 800,000 cells.
 class CellColors {
  public:
@@ -44,17 +50,17 @@ class CellColors {
   // Computes all table indices first: compilers vectorize this loop, but not one with lookups. Uses pointers because
   // bounds checks on so many cells are measurable.
   void paint(const float* values, std::size_t count, Color32* pixels) const {
-    int undefined = 0;  // values that are NaN
+    int hidden = 0;
     for (std::size_t i = 0; i < count; ++i) {
       pixels[i] = static_cast<Color32>(
           static_cast<int>(clamped((values[i] - low_) * scale_ + offset_, 0.0F, last_)));  // NaN becomes 0
-      undefined += values[i] != values[i];
+      hidden += is_hidden(values[i]);
     }
     const Color32* table = table_;
     for (std::size_t i = 0; i < count; ++i) pixels[i] = table[pixels[i]];
-    if (undefined == 0) return;
+    if (hidden == 0) return;
     for (std::size_t i = 0; i < count; ++i)
-      if (std::isnan(values[i])) pixels[i] = masked_;
+      if (is_hidden(values[i])) pixels[i] = masked_;
   }
 
  private:
@@ -63,7 +69,11 @@ class CellColors {
   Color32 masked_ = 0;
 };
 
-// The value of largest magnitude in the block of cells of one pixel.
+float magnitude(float value) {
+  return is_hidden(value) ? -1 : std::abs(value);
+}
+
+// The value of largest magnitude in the block of cells of one pixel; hidden only if all are.
 float largest_in(const Matrix& matrix, int pixel_row, int pixel_col, int shrink) {
   const int last_row = std::min(matrix.rows, (pixel_row + 1) * shrink);
   const int first_col = pixel_col * shrink;
@@ -71,7 +81,7 @@ float largest_in(const Matrix& matrix, int pixel_row, int pixel_col, int shrink)
   float largest = matrix.at(pixel_row * shrink, first_col);
   for (int row = pixel_row * shrink; row < last_row; ++row) {
     for (int col = first_col; col < last_col; ++col)
-      if (std::abs(matrix.at(row, col)) > std::abs(largest)) largest = matrix.at(row, col);
+      if (magnitude(matrix.at(row, col)) > magnitude(largest)) largest = matrix.at(row, col);
   }
   return largest;
 }

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analysis/curves.h"
 #include "base/pointed.h"
 #include "base/translation.h"
 #include "common/clamped.h"
+#include "widgets/marks.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 
@@ -121,6 +123,18 @@ void draw_series(const PlotFrame& frame, const Series& series, Color32 color, fl
   draw_stretch(stretch, color, thickness, dots, skin);
 }
 
+// Marks along a line, apart from those of other lines that it may lie on.
+void draw_marks(const PlotFrame& frame, const Series& series, std::size_t index, Color32 color, const Skin& skin) {
+  Painter paint(skin);
+  std::optional<std::size_t> last;
+  for (float x = frame.low.x + skin.px(8 + 20 * static_cast<float>(index % 4)); x < frame.high.x; x += skin.px(80)) {
+    const std::optional<std::size_t> point = nearest_point(series, frame.x_value(x));
+    if (!point || point == std::exchange(last, point)) continue;
+    if (!std::isfinite(series.y[*point]) || (frame.log && series.y[*point] <= 0)) continue;
+    draw_mark(paint, {frame.x_at(series.x[*point]), frame.y_at(series.y[*point])}, skin.px(3.2F), color, skin);
+  }
+}
+
 // A gap of one step would be invisible.
 void draw_gaps(const PlotFrame& frame, const Series& series, const Skin& skin) {
   Painter paint(skin);
@@ -146,7 +160,8 @@ void draw_bars(const PlotFrame& frame, const Series& series, double wide, Color3
 void draw_lines(const PlotFrame& frame, std::span<const PlotLine> lines, const Skin& skin) {
   Painter paint(skin);
   paint.push_clip(frame.low, frame.high);
-  for (const PlotLine& line : lines) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const PlotLine& line = lines[i];
     if (line.bar > 0) {
       draw_bars(frame, *line.series, line.bar, line.color, skin);
       continue;
@@ -155,9 +170,13 @@ void draw_lines(const PlotFrame& frame, std::span<const PlotLine> lines, const S
     if (line.marks_gaps) draw_gaps(frame, *line.series, skin);
     draw_series(frame, *line.series, smooth ? faded(line.color, 0.3F) : line.color, skin.px(smooth ? 1.0F : 1.6F),
                 skin);
+    const bool marked = lines.size() > 1;
+    if (!smooth && marked) draw_marks(frame, *line.series, i, line.color, skin);
     if (!smooth) continue;
     const Series& means = line.means ? *line.means : *line.series;
-    draw_series(frame, {means.x, smoothed(means, line.smoothing)}, line.color, skin.px(1.8F), skin);
+    const Series curve{means.x, smoothed(means, line.smoothing)};
+    draw_series(frame, curve, line.color, skin.px(1.8F), skin);
+    if (marked) draw_marks(frame, curve, i, line.color, skin);
   }
   paint.pop_clip();
 }
@@ -267,13 +286,17 @@ std::string legend_value(const PlotLine& line, const PlotAxis& axis) {
   return value_text(series.y[*point]);
 }
 
-void draw_legend_entry(const PlotLine& line, bool hidden, ImVec2 at, const std::string& value, const Skin& skin) {
+void draw_legend_entry(const PlotLine& line, bool marked, bool hidden, ImVec2 at, const std::string& value,
+                       const Skin& skin) {
   Painter paint(skin);
   ImFont* font = skin.fonts.small;
   const float height = font_size(font);
   const Color32 ink = hidden ? faded(skin.theme.text_dim, 0.5F) : skin.theme.text_dim;
   paint.filled_rect({at.x, at.y + height * 0.42F}, {at.x + skin.px(10), at.y + height * 0.42F + skin.px(3)},
                     hidden ? faded(line.color, 0.25F) : line.color, skin.px(1.5F));
+  if (marked)
+    draw_mark(paint, {at.x + skin.px(5), at.y + height * 0.42F + skin.px(1.5F)}, skin.px(3.2F),
+              hidden ? faded(line.color, 0.25F) : line.color, skin);
   const float x = at.x + skin.px(14);
   paint.text(font, {x, at.y}, ink, line.name);
   const float name_width = text_size(font, line.name).x;
@@ -360,7 +383,7 @@ void draw_plot_legend(std::span<const PlotLine> lines, const Legend& legend, ImV
       solo_line(view, line.name, lines);
     else if (ImGui::IsItemClicked() || by_key)
       toggle_line(view, line.name);
-    draw_legend_entry(line, hidden, at, entry.value, skin);
+    draw_legend_entry(line, lines.size() > 1 && line.bar == 0, hidden, at, entry.value, skin);
     ImGui::PopID();
   }
 }

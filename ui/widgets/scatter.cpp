@@ -8,6 +8,7 @@
 
 #include "common/clamped.h"
 #include "widgets/heatmap.h"
+#include "widgets/marks.h"
 #include "widgets/painter.h"
 
 namespace attnscope {
@@ -74,8 +75,8 @@ class ScatterCanvas {
       centers.push_back(center);
       colors.push_back(options_.colors[i]);
     }
-    const bool crowded = centers.size() > 4000;
-    paint_.dots(centers, colors, crowded ? std::max(1.0F, radius_ * 0.45F) : radius_);
+    if (centers.size() > 4000) return paint_.dots(centers, colors, std::max(1.0F, radius_ * 0.45F));
+    for (std::size_t i = 0; i < centers.size(); ++i) draw_mark(paint_, centers[i], radius_, colors[i], skin_);
   }
 
   void draw_marked(int hovered) {

@@ -157,7 +157,8 @@ std::string letters_that_fit(const ImFont* font, const std::string& text, float 
   return text.substr(0, fitting);
 }
 
-std::string shortened(const ImFont* font, const std::string& text, float width) {
+std::string shortened(const ImFont* font, const std::string& whole, float width) {
+  const std::string text = one_line(whole);
   if (text_size(font, text).x <= width) return text;
   return letters_that_fit(font, text, width - text_size(font, "…").x) + "…";
 }

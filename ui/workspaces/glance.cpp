@@ -71,7 +71,8 @@ SetText set_text(std::vector<WordSpan> words, const std::vector<Token>& tokens) 
   // Tokens of a capture may be words without marks.
   const bool marked =
       std::ranges::any_of(tokens, [](const Token& token) { return token.text.find(word_mark) != std::string::npos; });
-  for (const WordSpan& word : text.words) {
+  for (WordSpan& word : text.words) {
+    word.text = one_line(word.text);
     const std::string& token = tokens[static_cast<std::size_t>(word.begin)].text;
     text.apart.push_back(!marked || token.starts_with(word_mark) || is_mark(word));
     const auto parts = std::span(tokens).subspan(static_cast<std::size_t>(word.begin),
@@ -154,7 +155,7 @@ Setting set_words(const SetText& text, ImFont* font, float width, const Skin& sk
     }
   };
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const float extent = text_size(font, words[i].text).x + 2 * margin.x;
+    const float extent = std::min(text_size(font, words[i].text).x + 2 * margin.x, width);
     // The letters of one word touch, so the margins of its boxes overlap.
     const float before = x == 0 ? 0 : text.apart[i] ? gap : -2 * margin.x;
     // Text without a space stays in one line: "qu'il".
@@ -176,11 +177,13 @@ Setting set_words(const SetText& text, ImFont* font, float width, const Skin& sk
   return setting;
 }
 
-// Uses the large font unless a long text would not fit in a third of the room.
+// Uses the large font unless a long text would not fit in a third of the room, or a word not in a line.
 Setting fitted(const SetText& text, ImVec2 room, const Skin& skin) {
   Setting large = set_words(text, skin.fonts.large, room.x, skin);
   const float most = skin.presentation ? room.y / 4 : std::max(font_size(skin.fonts.large) * 4.2F, room.y / 3);
-  return large.height <= most ? large : set_words(text, skin.fonts.ui, room.x, skin);
+  const auto is_cut = [&](const Box& box) { return box.high.x - box.low.x >= room.x; };
+  const bool fits = large.height <= most && std::ranges::none_of(large.boxes, is_cut);
+  return fits ? large : set_words(text, skin.fonts.ui, room.x, skin);
 }
 
 // A cubic Bézier curve.
@@ -273,13 +276,13 @@ class Picture {
   }
 
   void draw_letters(const Setting& setting, int index, const SetText& text) {
-    const ImVec2 low = setting.boxes[static_cast<std::size_t>(index)].low;
+    const auto& [low, high] = setting.boxes[static_cast<std::size_t>(index)];
     const WordSpan& word = text.words[static_cast<std::size_t>(index)];
     paint_.text(setting.font, {low.x + skin_.px(3), low.y + skin_.px(3)},
-                is_mark(word) ? faded(skin_.theme.text_dim, 0.6F) : skin_.theme.text, word.text);
+                is_mark(word) ? faded(skin_.theme.text_dim, 0.6F) : skin_.theme.text,
+                shortened(setting.font, word.text, high.x - low.x - skin_.px(5)));
     const bool unknown = text.unknown[static_cast<std::size_t>(index)];
     if (!unknown && !(&text == &glance_.text && unseen_at(index))) return;
-    const ImVec2 high = setting.boxes[static_cast<std::size_t>(index)].high;
     paint_.line({low.x + skin_.px(3), high.y - skin_.px(2)}, {high.x - skin_.px(3), high.y - skin_.px(2)},
                 unknown ? skin_.theme.error : skin_.theme.warning, skin_.px(2));
   }
@@ -352,7 +355,9 @@ class Picture {
     if (is_recurrent()) text += change_text(glance_, word);
     if (!glance_.inspections.empty()) text += trf("“{}” attends to", text_of_word(glance_.text.words, word));
     std::vector<std::pair<float, int>> shares;
-    for (int i = 0; i < glance_.inspections.cols; ++i) shares.emplace_back(glance_.inspections.at(word, i), i);
+    const int seen = glance_.causal ? word + 1 : glance_.inspections.cols;
+    for (int i = 0; i < std::min(seen, glance_.inspections.cols); ++i)
+      shares.emplace_back(glance_.inspections.at(word, i), i);
     std::ranges::sort(shares, std::ranges::greater());
     shares.resize(std::min<std::size_t>(shares.size(), 5));
     for (const auto& [share, i] : shares)
@@ -490,7 +495,8 @@ void draw_prediction(const std::string& caption, std::span<const Candidate> cand
   float width = text_size(skin.fonts.ui, caption).x;
   std::vector<Entry> entries;
   for (const Candidate& candidate : candidates) {
-    Entry entry{candidate.token.text + "  " + number_text(static_cast<double>(candidate.probability), 2), 0,
+    const std::string p = number_text(static_cast<double>(candidate.probability), 2);
+    Entry entry{one_line(candidate.token.text) + "  " + (p == "0.00" ? "<0.01" : p), 0,
                 clamped(candidate.probability, 0.0F, 1.0F)};
     entry.width = text_size(skin.fonts.mono, entry.text).x;
     if (width + gap + entry.width > room) break;
@@ -650,7 +656,7 @@ const DecodingStep* prediction_at(const Snapshot& complete, const WordSpan& word
 
 Glance glance_at(const ShownMaps& maps, const HeadPlace& place) {
   const Snapshot& newest = *maps.newest.snapshot;
-  Glance glance{place, maps.newest.version, maps.complete.version, {}, {}, {}, {}, {}, {}};
+  Glance glance{place, maps.newest.version, maps.complete.version, {}, {}, {}, {}, {}, {}, {}};
   const bool text_goes_on = is_continued(newest);
   const Snapshot& inspected = text_goes_on && maps.complete.snapshot ? *maps.complete.snapshot : newest;
   const std::vector<Token>& tokens = row_tokens(inspected, place.part);
@@ -658,6 +664,7 @@ Glance glance_at(const ShownMaps& maps, const HeadPlace& place) {
   glance.unseen = inspected.unseen;
   if (const Matrix* map = map_at(inspected, place))
     glance.inspections = merged(*map, glance.text.words, glance.text.words);
+  glance.causal = is_causal(inspected.model, place.part);
   const RecurrentStates* states = maps.complete.snapshot ? maps.complete.snapshot->recurrent.get() : nullptr;
   if (states && states->h.rows == std::ssize(tokens)) glance.changes = state_changes(*states, glance.text.words);
   if (text_goes_on || newest.model.is_masked_lm() || !maps.complete.snapshot) return glance;
@@ -682,6 +689,8 @@ int most_attended(const Glance& glance, int word) {
 }
 
 std::optional<WordChange> suggested_change(const std::string& sentence) {
+  const auto lacks = [&](std::string_view word) { return with_word_replaced(sentence, word, "") == sentence; };
+  if (lacks("it") && lacks("It")) return std::nullopt;
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> pairs = {
       {{"tired", "wide"}, {"wide", "tired"}}};
   for (const auto& [from, to] : pairs)

@@ -31,6 +31,7 @@ struct Glance {
   SetText text;  // the queries and keys
   std::vector<UnseenWord> unseen;
   Matrix inspections;          // words × words, of one head
+  bool causal = false;         // words attend to no later ones
   std::vector<float> changes;  // recurrent models: how much the encoder's state changes at each word, 0…1
   SetText written;             // the translation; empty for a language model, whose output continues the text
   std::vector<int> read_from;  // per translated word: the source word with the most cross-attention, averaged over

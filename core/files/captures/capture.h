@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,8 @@ struct CaptureContents {
   ModelConfig model;                      // of the first sentence
   std::vector<PinnedSentence> sentences;  // named by text; equal texts are distinguished by their labels
   std::vector<MetricPoint> losses;        // ascending by step
+  // Hidden states of each sentence by step: tokens × d_model of each layer.
+  std::vector<std::map<std::int64_t, std::vector<Matrix>>> hidden = {};
 };
 
 // Its frames get `run`, the run's number in this process. Throws FileError, and SafetensorsError naming the file, the

@@ -136,9 +136,11 @@ class CaptureReader {
 
   CaptureContents read() {
     CaptureContents capture;
+    hidden_.resize(sentences_.size());
     for (index_ = 0; index_ < sentences_.size(); ++index_) capture.sentences.push_back(read_sentence());
     capture.model = capture.sentences.front().frames.back()->model;
     capture.losses = read_losses();
+    capture.hidden = std::move(hidden_);
     return capture;
   }
 
@@ -349,7 +351,7 @@ class CaptureReader {
   // ---- one step
 
   Frame read_frame(std::int64_t step, const Tensors& tensors, Texts texts, const CapturedSentence& facts,
-                   const std::string& name) const {
+                   const std::string& name) {
     static const auto no_positions = std::make_shared<const std::vector<PositionTable>>();
     auto frame = std::make_shared<Snapshot>();
     frame->run = run_;
@@ -422,13 +424,14 @@ class CaptureReader {
     return maps;
   }
 
-  // A masked score, −∞, becomes 0.
-  void check_values(const TensorView& tensor, const HeadPlace& place, Matrix& map, CapturedAttention& attention) const {
+  // Signed values may be −∞: a masked score.
+  void check_values(const TensorView& tensor, const HeadPlace& place, const Matrix& map,
+                    CapturedAttention& attention) const {
     for (int row = 0; row < map.rows; ++row) {
       float sum = 0;
       for (int col = 0; col < map.cols; ++col) {
-        float& value = map.at(row, col);
-        if (signed_ && value == -std::numeric_limits<float>::infinity()) value = 0;
+        const float value = map.at(row, col);
+        if (signed_ && value == -std::numeric_limits<float>::infinity()) continue;
         if (!std::isfinite(value) || (value < 0 && !signed_))
           throw wrong(tensor, fmt::format("layer {}, head {}, query {}, key {}: {} {}", place.layer, place.head, row,
                                           col, value,
@@ -442,7 +445,7 @@ class CaptureReader {
     }
   }
 
-  void read_hidden(const TensorView& tensor, const Snapshot& frame, CapturedSentence& captured) const {
+  void read_hidden(const TensorView& tensor, const Snapshot& frame, CapturedSentence& captured) {
     const bool encoder = !frame.encoder.empty();
     const std::size_t layers = encoder ? frame.encoder.size() : std::max(frame.decoder.size(), frame.cross.size());
     if (tensor.shape.size() != 3)
@@ -463,6 +466,7 @@ class CaptureReader {
     }
     captured.hidden = hidden_layers(states);
     captured.layer_similarity = layer_similarity(states);
+    hidden_[index_].emplace(frame.step, std::move(states));
   }
 
   // Without outputs of their own, the rows predict what follows each target token; after the last, that is the most
@@ -517,6 +521,7 @@ class CaptureReader {
   bool signed_ = false;
   Json sentences_;
   std::vector<std::map<std::int64_t, Tensors>> by_sentence_;  // by step
+  std::vector<std::map<std::int64_t, std::vector<Matrix>>> hidden_;  // likewise
   std::set<std::string> names_;
   std::size_t index_ = 0;  // of the sentence being read
   std::string text_;       // likewise

@@ -147,6 +147,11 @@ std::string tokenizer_family(const fs::path& folder, const std::string& family) 
 
 }  // namespace
 
+bool has_weights(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / weights_name, ignored) || fs::exists(folder / index_name, ignored);
+}
+
 fs::path model_folder(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_regular_file(path, ignored)) {
@@ -159,7 +164,7 @@ fs::path model_folder(const fs::path& path) {
   if (!fs::exists(path / config_name, ignored))
     if (const std::vector<TrainingStep> steps = training_steps(path); !steps.empty())
       return model_folder(steps.back().folder);
-  if (fs::exists(path / weights_name, ignored)) return path;
+  if (has_weights(path)) return path;
   if (fs::exists(path / "adapter_config.json", ignored)) {
     const Json json = read_object(path / "adapter_config.json", largest_config);
     throw CheckpointError(
@@ -172,7 +177,7 @@ fs::path model_folder(const fs::path& path) {
       throw CheckpointError(fmt::format("{} is {}", entry.path().string(), other_format("GGUF", "")));
   }
   for (const std::string_view name : {pickle_name, pickle_index})
-    if (fs::exists(path / name, ignored) && !fs::exists(path / index_name, ignored))
+    if (fs::exists(path / name, ignored))
       throw CheckpointError(pickle_help(path, name));
   return path;
 }
@@ -187,6 +192,39 @@ bool is_checkpoint(const fs::path& folder) {
   } catch (const std::exception&) {
     return alone || (!fs::exists(folder / config_name, ignored) && !training_steps(folder).empty());
   }
+}
+
+// The names in config.json of what a setting comes from.
+struct SettingNames {
+  std::string_view setting;
+  std::array<std::string_view, 5> names;
+};
+constexpr std::array setting_names = {
+    SettingNames{"model.d_model", {"hidden_size", "d_model", "n_embd", "dim"}},
+    SettingNames{"model.num_heads",
+                 {"num_attention_heads", "encoder_attention_heads", "n_head", "num_heads", "n_heads"}},
+    SettingNames{"model.num_kv_heads", {"num_key_value_heads"}},
+    SettingNames{"model.num_encoder_layers", {"encoder_layers", "num_hidden_layers", "num_layers", "n_layers"}},
+    SettingNames{"model.num_decoder_layers",
+                 {"decoder_layers", "num_decoder_layers", "num_hidden_layers", "n_layer", "num_layers"}},
+    SettingNames{"model.d_ff", {"intermediate_size", "encoder_ffn_dim", "ffn_dim", "d_ff", "hidden_dim"}},
+    SettingNames{"model.max_length", {"max_position_embeddings", "n_positions", "seq_length"}},
+    SettingNames{"model.norm_epsilon", {"rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon"}},
+    SettingNames{"model.rope_theta", {"rope_theta", "rotary_emb_base"}},
+    SettingNames{"model.rope_scaling", {"rope_scaling"}},
+    SettingNames{"model.window", {"sliding_window", "window_size"}},
+    SettingNames{"tokenizer.vocab_size", {"vocab_size"}},
+};
+
+// A message about settings, with the names that the file has for them.
+std::string in_their_names(std::string message, const Json& config) {
+  for (const auto& [setting, names] : setting_names) {
+    const auto theirs = std::ranges::find_if(names, [&](std::string_view name) { return config.contains(name); });
+    if (theirs == names.end()) continue;
+    for (std::size_t at = 0; (at = message.find(setting, at)) != std::string::npos; at += theirs->size())
+      message.replace(at, setting.size(), fmt::format("\"{}\"", *theirs));
+  }
+  return message;
 }
 
 // If there are several end tokens, the one that the tokenizer names too, or else the first.
@@ -210,8 +248,9 @@ std::int64_t end_token(const fs::path& folder, const CheckpointFields& fields, s
 CheckpointPlan plan_checkpoint(const fs::path& folder) {
   std::error_code ignored;
   const fs::path decoding = folder / "generation_config.json";
-  const CheckpointFields fields(read_object(folder / config_name, largest_config),
-                                fs::exists(decoding, ignored) ? read_object(decoding, largest_config) : Json::object());
+  const Json config = read_object(folder / config_name, largest_config);
+  const CheckpointFields fields(
+      config, fs::exists(decoding, ignored) ? read_object(decoding, largest_config) : Json::object());
   try {
     CheckpointPlan plan = plan_of(fields);
     plan.config.model.end_id = end_token(folder, fields, plan.config.model.end_id);
@@ -228,7 +267,8 @@ CheckpointPlan plan_checkpoint(const fs::path& folder) {
     throw CheckpointError(fmt::format("{}: {}", folder.string(), error.what()));
   } catch (const ConfigError& error) {
     throw CheckpointError(
-        fmt::format("{}: config.json describes a model that is not supported: {}", folder.string(), error.what()));
+        fmt::format("{}: config.json describes a model that is not supported: {}", folder.string(),
+                    in_their_names(error.what(), config)));
   }
 }
 

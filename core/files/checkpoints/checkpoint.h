@@ -59,6 +59,8 @@ struct CheckpointPlan {
 // folders (trainings.h): it can be opened, or an error can say why not. Never throws.
 bool is_checkpoint(const std::filesystem::path& folder);
 
+bool has_weights(const std::filesystem::path& folder);
+
 // The folder with the files of the model that is named: for a folder of Hugging Face's cache (models--NAME--NAME) the
 // snapshot in it, for a training its last step, otherwise `path`. Throws CheckpointError for models that cannot be
 // opened, with what helps: a LoRA adapter, a GGUF file, a pickle without safetensors, a single file.

@@ -204,7 +204,7 @@ std::vector<fs::path> event_files(const fs::path& folder) {
 
 }  // namespace
 
-std::vector<TrainingStep> training_steps(const fs::path& folder) {
+std::vector<TrainingStep> training_steps(const fs::path& folder, std::vector<TrainingStep>* left_out) {
   std::error_code ignored;
   std::vector<TrainingStep> steps;
   for (fs::directory_iterator at(folder, ignored); at != fs::directory_iterator(); at.increment(ignored)) {
@@ -215,6 +215,10 @@ std::vector<TrainingStep> training_steps(const fs::path& folder) {
   std::ranges::sort(steps, {}, &TrainingStep::step);
   const auto repeated = std::ranges::unique(steps, {}, &TrainingStep::step);
   steps.erase(repeated.begin(), repeated.end());
+  const auto without = std::ranges::stable_partition(steps, has_weights, &TrainingStep::folder);
+  if (without.size() == steps.size()) return steps;  // each says what is wrong with it
+  if (left_out) left_out->assign(without.begin(), without.end());
+  steps.erase(without.begin(), without.end());
   return steps;
 }
 

@@ -16,8 +16,10 @@ struct TrainingStep {
   std::filesystem::path folder;
 };
 
-// The checkpoints in the folder, ascending; empty if there are none. Never throws.
-std::vector<TrainingStep> training_steps(const std::filesystem::path& folder);
+// The checkpoints in the folder, ascending; empty if there are none. Those without weights, such as one that is still
+// being saved, are left out unless all are. Never throws.
+std::vector<TrainingStep> training_steps(const std::filesystem::path& folder,
+                                         std::vector<TrainingStep>* left_out = nullptr);
 
 // The step that the folder's own trainer_state.json names; `absent` if there is none.
 std::int64_t training_step_of(const std::filesystem::path& folder, std::int64_t absent);

@@ -199,6 +199,8 @@ const PaletteEntry* draw_list(Palette& palette, const std::vector<PaletteEntry>&
     if (draw_entry(entry, row, row == palette.chosen, skin)) taken = &entry;
   }
   small_text(skin.theme.text_dim, trf("{} of {} · ↑ ↓ select, Enter opens", palette.chosen + 1, last + 1), skin);
+  const PaletteEntry& chosen = found[static_cast<std::size_t>(palette.chosen)];
+  if (!chosen.applies) draw_wrapped_label(skin.fonts.small, skin.theme.warning, chosen.help, skin);
   return taken && taken->applies ? taken : nullptr;
 }
 

@@ -250,7 +250,8 @@ void settle_run(AppState& scope) {
 const Snapshot* settled_snapshot(const AppState& scope) {
   const Snapshot* inspection = scope.a.complete.snapshot.get();
   if (!inspection || inspection->request != scope.asked.request || scope.lessons.run_wanted != 0) return nullptr;
-  return scope.asked.decoding && !inspection->decodings ? nullptr : inspection;
+  const bool decodes = scope.asked.decoding && !inspection->model.is_masked_lm();
+  return decodes && !inspection->decodings ? nullptr : inspection;
 }
 
 LessonSight sight_of(const AppState& scope) {
@@ -505,6 +506,7 @@ std::size_t next_step(const AppState& scope) {
 }
 
 std::optional<Value> value_of(const AppState& scope, const Expression& expression) {
+  if (expression.moment.empty() && scope.lessons.run_wanted != 0) return {};  // another run is still open
   if (expression.moment.empty()) return measured(expression, sight_of(scope));
   const auto& moments = lesson_progress(scope).moments;
   const auto moment = moments.find(expression.moment);

@@ -117,6 +117,7 @@ void tell_cell(const Canvas& canvas, int row, int col) {
             canvas.skin);
   if (map.causal && col > row) return ImGui::TextDisabled("%s", tr("masked: look-ahead mask (§3.2.3)"));
   const auto value = static_cast<double>(map.map.at(row, col));
+  if (std::isinf(value)) return ImGui::TextDisabled("−∞ (%s)", tr("masked"));
   if (!map.is_difference()) return ImGui::Text("%.6g", value);
   const auto before = static_cast<double>(map.before.at(row, col));
   ImGui::Text("%+.6f", value);
@@ -253,6 +254,7 @@ void tell_changes(const Canvas& canvas, BipartiteToken token) {
   };
   std::vector<int> order(static_cast<std::size_t>(query ? map.map.cols : map.map.rows));
   std::iota(order.begin(), order.end(), 0);
+  std::erase_if(order, [&](int each) { return std::isinf(change(each)); });  // masked
   std::ranges::stable_sort(order, [&](int a, int b) { return std::abs(change(a)) > std::abs(change(b)); });
   order.resize(std::min<std::size_t>(order.size(), 5));
   const auto& own = query ? map.row_labels : map.col_labels;
@@ -355,7 +357,10 @@ PointedCell draw_list(Canvas& canvas, int row) {
   draw_list_heading(canvas, row, tr(hint));
   const int visible = map.causal ? std::min(row + 1, map.map.cols) : map.map.cols;
   const int on_grid = draw_image_grid(canvas, row);
-  const RowListResult result = draw_row_list(map.map, row, visible, map.col_labels, canvas.selected_col(), canvas.skin);
+  const std::vector<Color32> colors = line_colors(canvas);
+  const bool shares = !map.is_signed() && canvas.shown.snapshot->model.has_weights();
+  const RowListResult result = draw_row_list(map.map, row, visible, map.col_labels, canvas.selected_col(),
+                                             {shares ? 1 : highest(canvas), colors[0], colors[1]}, canvas.skin);
   if (result.clicked >= 0) choose_col(canvas, result.clicked);
   return {-1, std::max(result.hovered, on_grid)};
 }

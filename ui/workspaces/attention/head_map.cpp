@@ -25,7 +25,7 @@ std::vector<WordSpan> spans_of(const std::vector<Token>& tokens, bool words) {
 
 std::vector<std::string> labels_of(const std::vector<WordSpan>& spans) {
   std::vector<std::string> labels;
-  for (const WordSpan& span : spans) labels.push_back(span.text);
+  for (const WordSpan& span : spans) labels.push_back(one_line(span.text));
   return labels;
 }
 

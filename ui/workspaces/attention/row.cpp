@@ -1,7 +1,5 @@
 #include "workspaces/attention/row.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -10,6 +8,7 @@
 #include <string_view>
 
 #include "base/input.h"
+#include "base/numbers.h"
 #include "common/clamped.h"
 #include "messages/snapshot.h"
 #include "widgets/painter.h"
@@ -54,17 +53,17 @@ float label_width(const std::vector<std::string>& keys, float width, const Skin&
 }
 
 void draw_bar(ImVec2 at, ImVec2 size, float label, const std::string& key, float value, bool selected,
-              const Skin& skin) {
+              const RowBars& bars, const Skin& skin) {
   Painter paint(skin);
   ImFont* font = skin.fonts.mono;
-  const std::string number = fmt::format("{:.3f}", std::abs(value) < 0.0005F ? 0.0F : value);  // avoids "-0.000"
-  const float number_width = text_size(font, "-0.000").x;
+  const std::string number = number_text(static_cast<double>(value));
+  const float number_width = text_size(font, number_text(-static_cast<double>(bars.high))).x;
   const float full = std::max(skin.px(10), size.x - label - number_width - skin.px(16));
   const float text_y = at.y + (size.y - font_size(font)) * 0.5F;
   paint.text(font, {at.x, text_y}, selected ? skin.theme.accent : skin.theme.text, shortened(font, key, label));
   const float left = at.x + label + skin.px(6);
-  const Color32 color = value < 0 ? skin.theme.series[1] : skin.theme.series[0];
-  const float length = full * clamped(std::abs(value), 0.0F, 1.0F);
+  const Color32 color = value < 0 ? bars.negative : bars.positive;
+  const float length = std::isinf(value) ? 0 : full * clamped(std::abs(value) / bars.high, 0.0F, 1.0F);
   if (length >= 0.5F)
     paint.filled_rect({left, at.y + skin.px(2)}, {left + length, at.y + size.y - skin.px(3)}, color, skin.px(2));
   paint.text(font, {left + full + skin.px(4), text_y}, skin.theme.text_dim, number);
@@ -97,10 +96,11 @@ std::optional<HeadPlace> telling_head(const Snapshot& snapshot) {
 }
 
 RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::vector<std::string>& keys, int selected,
-                            const Skin& skin) {
+                            const RowBars& bars, const Skin& skin) {
   std::vector<int> order(static_cast<std::size_t>(visible));
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, [&](int a, int b) { return std::abs(map.at(row, a)) > std::abs(map.at(row, b)); });
+  const auto size_of = [&](int col) { return std::isinf(map.at(row, col)) ? -1 : std::abs(map.at(row, col)); };
+  std::ranges::stable_sort(order, std::ranges::greater(), size_of);
 
   RowListResult result;
   ImGui::BeginChild("bars", ImVec2(0, 0), false, view_flags());
@@ -113,7 +113,8 @@ RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::
     ImGui::PopID();
     if (!ImGui::IsItemVisible()) continue;
     if (ImGui::IsItemHovered()) result.hovered = col;
-    draw_bar(at, size, label, keys[static_cast<std::size_t>(col)], map.at(row, col), col == selected, skin);
+    draw_bar(at, size, label, keys[static_cast<std::size_t>(col)], map.at(row, col), col == selected, bars,
+             skin);
   }
   ImGui::EndChild();
   return result;

@@ -26,9 +26,14 @@ struct RowListResult {
   int clicked = -1;
 };
 
-// Draws the row's values on the first `visible` keys as bars, in descending order of absolute value. Fills the rest of
-// the window and scrolls. `selected`: the key to outline, or −1.
+struct RowBars {
+  float high;                 // the value of a full bar
+  Color32 positive, negative;
+};
+
+// Draws the row's values on the first `visible` keys as bars, in descending order of absolute value; −∞ comes last.
+// Fills the rest of the window and scrolls. `selected`: the key to outline, or −1.
 RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::vector<std::string>& keys, int selected,
-                            const Skin& skin);
+                            const RowBars& bars, const Skin& skin);
 
 }  // namespace attnscope

@@ -211,13 +211,10 @@ void draw_tokens(WorkspaceContext& context, AttributionView& view, const std::ve
   draw_heatmap("pieces", view.tokens, view.version, size, options, context.textures, skin);
 }
 
-void draw_agreement(WorkspaceContext& context, AttributionView& view, const std::vector<std::string>& names) {
+void draw_agreement(WorkspaceContext& context, AttributionView& view) {
   const Skin& skin = context.skin;
   HeatmapOptions options = signed_options({}, 1, skin);
-  options.row_labels = names;
-  std::vector<std::string> numbers;
-  for (std::size_t i = 0; i < names.size(); ++i) numbers.push_back(std::to_string(i + 1));
-  options.col_labels = numbers;
+  options.first_row = options.first_col = 1;  // the numbers in the neighboring picture's names
   options.row_axis = tr("rank correlation");
   options.col_axis = tr("with");
   options.legend = false;  // the neighboring picture has the same range
@@ -259,7 +256,7 @@ void draw_inspection(WorkspaceContext& context, AttributionView& view) {
     names.push_back(fmt::format("{} {}", i + 1, tr_filled(view.methods[i].name)));
   draw_tokens(context, view, names, {std::floor(ImGui::GetContentRegionAvail().x * 0.66F), 0});
   ImGui::SameLine(0, skin.px(10));
-  draw_agreement(context, view, names);
+  draw_agreement(context, view);
 }
 
 }  // namespace

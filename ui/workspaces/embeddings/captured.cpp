@@ -38,7 +38,7 @@ int draw_layer(const Snapshot& snapshot, std::size_t layer, CapturedLayersView& 
   ScatterOptions options;
   options.points = points;
   options.colors = colors;
-  options.label = [&](int row) { return std::string(without_mark(tokens[static_cast<std::size_t>(row)].text)); };
+  options.label = [&](int row) { return one_line(without_mark(tokens[static_cast<std::size_t>(row)].text)); };
   options.marked = marked;
   options.important = important;
   options.x_axis = x_axis;

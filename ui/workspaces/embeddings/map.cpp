@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
+#include "widgets/marks.h"
 #include "widgets/number_field.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -185,7 +186,7 @@ void draw_legend(const EmbeddingsView& view, ImVec2 low, const Skin& skin) {
   ImFont* font = skin.fonts.small;
   const float line = font_size(font) + skin.px(2), box = skin.px(9);
   const auto entry = [&](float& y, Color32 color, std::string_view name) {
-    paint.filled_circle({low.x + box / 2, y + line / 2}, box / 2, color);
+    draw_mark(paint, {low.x + box / 2, y + line / 2}, box / 2, color, skin);
     paint.text(font, {low.x + box + skin.px(5), y}, skin.theme.text_dim, name);
     y += line;
   };

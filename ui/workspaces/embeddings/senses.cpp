@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
+#include "widgets/marks.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -67,8 +68,8 @@ void draw_groups(const SenseResult& inspection, const Skin& skin) {
     Painter paint(skin);
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     const float line = ImGui::GetTextLineHeight();
-    paint.filled_circle({corner.x + dot / 2, corner.y + line / 2}, dot / 2,
-                        group_color(static_cast<int>(group), skin.theme));
+    draw_mark(paint, {corner.x + dot / 2, corner.y + line / 2}, dot / 2,
+              group_color(static_cast<int>(group), skin.theme), skin);
     ImGui::Dummy({dot, line});
     ImGui::SameLine(0, skin.px(6));
     draw_label(skin.fonts.small, skin.theme.text, name, skin);

@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
+#include "widgets/marks.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -39,7 +40,7 @@ void draw_heads(Painter& paint, const PlotFrame& frame, const LocalityView& view
   const HeadDistance* pointed = nullptr;
   for (const HeadDistance& head : view.heads) {
     const ImVec2 at{frame.x_at(place_of(head.place)), frame.y_at(head.distance)};
-    paint.filled_circle(at, skin.px(4), faded(color_of(head.place.part, skin), 0.75F));
+    draw_mark(paint, at, skin.px(4), faded(color_of(head.place.part, skin), 0.75F), skin);
     if (std::hypot(at.x - mouse.x, at.y - mouse.y) < skin.px(7)) pointed = &head;
   }
   if (pointed && ImGui::IsItemHovered()) head_tooltip(*pointed, snapshot);
