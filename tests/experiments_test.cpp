@@ -87,6 +87,7 @@ train: all
 en: {updates @ done}
 [why]
 en: So.
+source: Me 2026
 )";
   AppState scope;
   const std::string json = with("\"preset\"", "\"lesson\": \"mine\", \"preset\"");

@@ -27,7 +27,7 @@ ListedRun run_of(std::int64_t width, std::int64_t seed, std::optional<double> lo
 // The lowest loss is 3 / √width, by both seeds.
 RunsListed powers() {
   RunsListed listed{.folder = "/home/me/widths", .runs = {}, .complaints = {}};
-  for (const std::int64_t width : {16, 64, 256})
+  for (const std::int64_t width : {16, 64, 1024})
     for (const std::int64_t seed : {1, 2})
       listed.runs.push_back(run_of(width, seed, 3 / std::sqrt(static_cast<double>(width))));
   return listed;
@@ -52,11 +52,11 @@ TEST_F(RunsPanel, AListedFolderOpensItsTableAndTheFittedPower) {
   list(powers());
   EXPECT_EQ(scope.layout.workspace, find_workspace("mechanisms"));
   EXPECT_EQ(scope.layout.recent_runs.at(0), "/home/me/widths");
-  for (const char* text : {"/home/me/widths: 6 runs", "d16,s1", "d256,s2", "Lowest validation loss", "3 ",
+  for (const char* text : {"/home/me/widths: 6 runs", "d16,s1", "d1024,s2", "Lowest validation loss", "3 ",
                            "d_model^(-0.500", "R", "1.000", "seed"})
     EXPECT_TRUE(ui.drew(text)) << text;
   ASSERT_EQ(view.groups.size(), 1U);
-  EXPECT_EQ(view.groups[0].means.x, (std::vector<double>{16, 64, 256})) << "one mean per width";
+  EXPECT_EQ(view.groups[0].means.x, (std::vector<double>{16, 64, 1024})) << "one mean per width";
   EXPECT_TRUE(view.axis.log && view.plot.log) << "both span more than a factor of 4";
   EXPECT_FALSE(ui.drew("not finished"));
 }
@@ -110,10 +110,10 @@ TEST_F(RunsPanel, RunsThatDifferInAnotherSettingHaveTheirOwnCurve) {
 TEST_F(RunsPanel, BadAndUnfinishedRunsAreNamed) {
   RunsListed listed = powers();
   listed.runs[1].steps = 4;
-  listed.complaints = {"d1024,s1: no run was saved in it yet"};
+  listed.complaints = {"d4096,s1: no run was saved in it yet"};
   list(listed);
   EXPECT_TRUE(ui.drew("d16,s2: not finished, step 4 of 10"));
-  EXPECT_TRUE(ui.drew("d1024,s1: no run was saved in it yet"));
+  EXPECT_TRUE(ui.drew("d4096,s1: no run was saved in it yet"));
 }
 
 TEST_F(RunsPanel, TheTableIsSortedByAColumn) {

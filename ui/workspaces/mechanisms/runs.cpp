@@ -55,7 +55,7 @@ RunAxis with_range(RunAxis axis) {
   if (values.empty()) return axis;
   const auto [low, high] = std::ranges::minmax(values);
   axis.range = {low, high};
-  axis.log = axis.names.empty() && low > 0 && high > 4 * low && axis.key != seed;
+  axis.log = axis.names.empty() && low > 0 && high >= 4 * low && axis.key != seed;
   return axis;
 }
 
@@ -204,7 +204,7 @@ Pointing pointing_at(std::size_t run) {
 void run_tooltip(const RunsView& view, std::size_t run) {
   ImGui::BeginTooltip();
   plain_text(view.listed.runs[run].name);
-  for (const RunAxis& axis : view.axes) plain_text(fmt::format("{}: {}", title_of(axis), text_at(axis, run)));
+  plain_text(fmt::format("{}: {}", title_of(view.axes[view.y]), text_at(view.axes[view.y], run)));
   ImGui::EndTooltip();
 }
 

@@ -51,7 +51,7 @@ struct RunAxis {
   std::vector<std::optional<double>> values;  // numbers, or places among the names
   std::vector<std::string> names;             // empty: the values are numbers
   PlotRange range;                            // of the values
-  bool log = false;                           // they are positive and span more than a factor of 4
+  bool log = false;                           // they are positive and span at least a factor of 4
 };
 
 // Runs with the same settings, except for the seed and the setting on the x axis.
