@@ -90,7 +90,8 @@ constexpr ClassicPair pair_table[] = {
      "h e l l o w o r l d"},
     {"layers", "Induction heads: two layers and one", "preset=induction-heads", "model.num_decoder_layers=2",
      "model.num_decoder_layers=1",
-     "After a few hundred steps A predicts the repeated tokens: its second layer reads what the first one wrote about the "
+     "After a few hundred steps A predicts the repeated tokens: its second layer reads what the first one wrote about "
+     "the "
      "token before. B has one layer and cannot. Compare their losses, and Mechanisms, Induction heads.",
      "a b c d e f g h a b c d"},
 };

@@ -344,8 +344,8 @@ constexpr std::array measure_table = {
     Measure{"delay", "METRIC OTHER VALUE",
             "steps until METRIC was at least VALUE, divided by those until OTHER was; 0: not yet", delay},
     Measure{"induction", "predicted|without|without-others|score|previous|first",
-            "of the repeated tokens in Induction heads, the share predicted, without the induction heads, or without as "
-            "many others; the highest score of a head",
+            "of the repeated tokens in Induction heads, the share predicted, without the induction heads, or without "
+            "as many others; the highest score of a head",
             induction},
     Measure{"key-frequencies", "", "number of key frequencies in Grokking", key_frequencies},
     Measure{"unseen-words", "", "number of words of the sentence that do not occur in the training data", unseen_words},

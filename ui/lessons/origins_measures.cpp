@@ -234,8 +234,9 @@ constexpr std::array origins_table = {
             gradient},
     Measure{"gradient-loss", "plain|bare", "the loss of that gradient, in nats", gradient_loss},
     Measure{"gradient-at", "encoder|decoder WORD", "norm of the gradient at the embedding of a word", gradient_at},
-    Measure{"exact", "LENGTH", "share of exact outputs for held-out sources of that length, in Length; of a drawn corpus, share of the tokens at "
-            "that position that are predicted",
+    Measure{"exact", "LENGTH",
+            "share of exact outputs for held-out sources of that length, in Length; of a drawn corpus, share of the "
+            "tokens at that position that are predicted",
             exact},
     Measure{"exact-up-to", "SHARE", "the longest length up to which at least that share of outputs is exact",
             exact_up_to},
