@@ -1,4 +1,5 @@
 // Files that the window wants written.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
