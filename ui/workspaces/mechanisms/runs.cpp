@@ -268,7 +268,7 @@ Pointing draw_chart(RunsView& view, ImVec2 size, const Skin& skin) {
                       .x_label = label,
                       .legend_values = false,
                       .x_names = x.names,
-                      .whole_x = !x.names.empty(),
+                      .whole_x = !x.names.empty() || x.key == seed,
                       .x_data = widened(x, view.axis.log),
                       .y_limits = widened(y, view.plot.log)};
   options.over = [&](Painter& paint, const PlotFrame& frame) {
