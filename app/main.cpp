@@ -221,7 +221,10 @@ void add_sweep(CLI::App& app, Run& run, SweepOptions& o) {
            "One field of the configuration with its values, such as model.d_model=32,64,128; may be repeated: every "
            "combination is trained");
   sub->add_option("--seeds", o.seeds, "Seeds of every combination, such as 1,2,3");
-  sub->add_option("--threads", o.train.threads, "Number of CPU threads; 0: as in the configuration")
+  add_option(sub, "--jobs", "N", o.jobs,
+             "Train N runs at the same time on this machine, each with its share of the cores")
+      ->check(CLI::Range(1, 256));
+  sub->add_option("--threads", o.train.threads, "Number of CPU threads of every run; 0: as in the configuration")
       ->check(CLI::Range(0, 256));
   sub->add_flag("--json", o.json, "Print the table as a JSON list");
   sub->add_flag("--csv", o.csv, "Print the table as CSV");

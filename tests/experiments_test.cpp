@@ -4,6 +4,7 @@
 #include "lessons/experiment.h"
 #include "shell/app_state.h"
 #include "shell/experiments.h"
+#include "shell/sentence.h"
 
 namespace attnscope {
 namespace {
@@ -64,6 +65,43 @@ TEST(Experiments, AnOpenedFolderJoinsTheGalleryOnce) {
   receive_experiment(scope, {.path = "/x/experiment.json", .bytes = "", .error = "gone"});
   EXPECT_THAT(scope.toasts.back().message.text, HasSubstr("gone"));
   EXPECT_EQ(scope.facts.experiments.size(), 1U);
+}
+
+TEST(Experiments, ALessonInItsFolderStartsWithItsConfiguration) {
+  const std::string text = R"(lesson: mine
+title.en: Mine
+[question]
+en: What?
+[prediction]
+kind: number
+en: How many?
+value: updates @ done
+from: 0
+to: 9
+within: 1
+[step done]
+en: Train.
+until: updates >= 1
+train: all
+[check]
+en: {updates @ done}
+[why]
+en: So.
+source: Me 2026
+)";
+  AppState scope;
+  const std::string json = with("\"preset\"", "\"lesson\": \"mine\", \"preset\"");
+  receive_experiment(scope, {.path = "/home/me/mine/experiment.json", .bytes = json, .error = ""});
+  ASSERT_EQ(scope.commands.size(), 1U);
+  EXPECT_EQ(std::get<ReadFile>(scope.commands[0]).path, "/home/me/mine/mine.lesson");
+  receive(scope, {FileRead{.path = "/home/me/mine/mine.lesson", .bytes = text, .error = ""}}, nullptr);
+  ASSERT_EQ(scope.facts.lessons.size(), 1U);
+  EXPECT_EQ(scope.facts.lessons[0].run, scope.facts.experiments[0].config);
+  receive(scope, {FileRead{.path = "/home/me/mine/mine.lesson", .bytes = "lesson", .error = ""}}, nullptr);
+  EXPECT_THAT(scope.toasts.back().message.text, HasSubstr("/home/me/mine/mine.lesson:1"));
+  receive(scope, {FileRead{.path = "/home/me/mine/mine.lesson", .bytes = "", .error = "gone"}}, nullptr);
+  EXPECT_EQ(scope.toasts.back().message.text, "gone");
+  EXPECT_EQ(scope.facts.lessons.size(), 1U);
 }
 
 TEST(Experiments, BeginningOneResetsTrainsAndShowsItsView) {

@@ -1,4 +1,5 @@
 // Files that the window wants written.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <fstream>
 
 #include "fake_session.h"
+#include "files/storage/run_folder.h"
 
 namespace attnscope {
 namespace {
@@ -242,6 +244,39 @@ TEST_F(FilesTest, KeptRunsAreListedBeforeThereIsARun) {
   session->post(ListAutosaves{});
   ASSERT_TRUE(wait_for([&] { return !all<AutosaveList>().empty(); }));
   EXPECT_EQ(all<AutosaveList>()[0].runs[0].step, 3120);
+}
+
+TEST_F(FilesTest, AFolderOfRunsIsListedAndTheRunStays) {
+  for (const int seed : {1, 2}) {
+    const fs::path run = folder / "sweep" / ("seed=" + std::to_string(seed));
+    fs::create_directories(run);
+    Config config;
+    config.training.seed = seed;
+    config.training.steps = 2;
+    save_config(RunFolder{run}.config(), config);
+    MetricPoint point;
+    point.step = seed;
+    point.set(metric("validation_nll"), 0.5);
+    save_metrics(RunFolder{run}.metrics(), {&point, 1});
+  }
+  std::ofstream(folder / "sweep" / "sweep.txt") << "preset tiny\n";
+  fs::create_directories(folder / "sweep" / "seed=3");
+  fs::create_directories(folder / "sweep" / "seed=10");
+  std::ofstream(RunFolder{folder / "sweep" / "seed=10"}.metrics()) << "{}\n";
+  start_with_run();
+  const std::size_t opened = all<RunOpened>().size();
+  session->post(OpenRun{(folder / "sweep").string()});
+  ASSERT_TRUE(wait_for([&] { return !all<RunsListed>().empty(); }));
+  const RunsListed listed = all<RunsListed>()[0];
+  ASSERT_EQ(listed.runs.size(), 2U);
+  EXPECT_EQ(listed.runs[0].name, "seed=1");
+  EXPECT_FALSE(listed.runs[0].is_finished());
+  EXPECT_TRUE(listed.runs[1].is_finished());
+  EXPECT_EQ(listed.runs[1].results[lowest_validation], 0.5);
+  ASSERT_EQ(listed.complaints.size(), 2U) << "each bad folder once";
+  EXPECT_THAT(listed.complaints[0], testing::StartsWith("seed=10 was skipped"));
+  EXPECT_THAT(listed.complaints[1], testing::StartsWith("seed=3: no run"));
+  EXPECT_EQ(all<RunOpened>().size(), opened);
 }
 
 TEST_F(FilesTest, TrainingGoesOnMeanwhile) {

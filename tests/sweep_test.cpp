@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -90,6 +92,29 @@ TEST_F(Sweeps, NameWhatIsWrongBeforeAnythingIsTrained) {
     EXPECT_THROW(sweep(options), ConfigError) << seeds;
   }
   EXPECT_FALSE(fs::exists(folder));
+}
+
+TEST_F(Sweeps, ARankTrainsItsShare) {
+  for (const auto& [name, value] :
+       {std::pair{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "1"}})
+    ::setenv(name, value, 1);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(sweep(options), 0);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "") << "the table would not be complete";
+  for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) ::unsetenv(name);
+  EXPECT_FALSE(fs::exists(folder / "model.d_model=16,training.optimizer=adam,training.seed=1"));
+  EXPECT_TRUE(fs::exists(folder / "model.d_model=16,training.optimizer=adam,training.seed=2" / "model.safetensors"));
+  EXPECT_EQ(run_it().size(), 8U);
+}
+
+TEST(PowerFit, HasTheStandardErrorOfTheExponent) {
+  // log y = 0, 1, 1, 2 at log x = 0, 1, 2, 3: slope 0.6, residual sum of squares 0.2.
+  const double e = std::exp(1);
+  const std::vector<double> x = {1, e, e * e, e * e * e}, y = {1, e, e, e * e};
+  const auto fit = power_fit(x, y);
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(fit->exponent, 0.6, 1e-9);
+  EXPECT_NEAR(fit->error, std::sqrt(0.2 / 2 / 5), 1e-9);
 }
 
 TEST(PowerFit, FindsAnExactPower) {

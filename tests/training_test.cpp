@@ -59,6 +59,19 @@ TEST(Training, OverfitsOneBatch) {
   EXPECT_LT(loss, 0.02);
 }
 
+TEST(Training, AStepMayBeTakenWithinAForwardPassWithoutGradients) {
+  const Config config = config_without_dropout();
+  const auto loss_of_second = [&](bool within) {
+    torch::manual_seed(1);
+    Trainer trainer(make_model(config.model, 20), config, random_pairs(8));
+    const torch::AutoGradMode gradients(!within);
+    trainer.step({});
+    EXPECT_EQ(torch::GradMode::is_enabled(), !within);
+    return trainer.step({})[metric("loss")].value();
+  };
+  EXPECT_EQ(loss_of_second(true), loss_of_second(false));
+}
+
 // The loss of a first update, and its gradient as the first moments have it.
 struct FirstUpdate {
   double loss = 0;

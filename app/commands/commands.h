@@ -49,6 +49,7 @@ int train(const TrainOptions& options);
 struct SweepOptions {
   TrainOptions train;       // a value of `set` may be a list: KEY=A,B,C
   std::string seeds = "1";  // "1,2,3"
+  std::int64_t jobs = 1;    // processes that train runs at the same time
   bool json = false, csv = false;
 };
 int sweep(const SweepOptions& options);

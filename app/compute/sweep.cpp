@@ -1,16 +1,24 @@
-// The sweep command: one run per combination of settings and seed, in one folder, and the table of `runs`.
+// The sweep command: one run per combination of settings and seed, in one folder, and the table of `runs`. Several
+// processes may share the runs: those that it starts itself, or the ranks of torchrun.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "commands/commands.h"
 #include "commands/say.h"
 #include "common/split.h"
 #include "config/config.h"
+#include "engine/device.h"
 #include "files/storage/file.h"
 #include "files/storage/run_folder.h"
+#include "files/storage/run_list.h"
+#include "training/distributed/launch.h"
+#include "training/distributed/place.h"
 
 namespace attnscope {
 namespace {
@@ -45,7 +53,7 @@ std::vector<std::vector<std::string>> combinations(const std::vector<std::vector
 
 // Runs with other settings must not be continued: their table would mix both.
 void check_same_settings(const fs::path& folder, const std::string& settings) {
-  const fs::path file = folder / "sweep.txt";
+  const fs::path file = folder / sweep_file;
   if (fs::exists(file) && read_file(file, largest_settings) != settings) {
     throw ConfigError(fmt::format("{} has runs of a sweep with other settings: choose another folder, or see {}",
                                   folder.string(), file.string()));
@@ -54,10 +62,30 @@ void check_same_settings(const fs::path& folder, const std::string& settings) {
   write_file(file, settings);
 }
 
+// A run that has ended, also by early stopping, is left without the optimizer's state.
 bool is_complete(const fs::path& folder) {
-  if (!is_run(folder)) return false;
+  if (!is_run(folder) || fs::exists(RunFolder{folder}.optimizer())) return false;
+  const TrainingConfig training = load_config(RunFolder{folder}.config()).training;
   const std::vector<MetricPoint> points = load_metrics(RunFolder{folder}.metrics());
-  return !points.empty() && points.back().step >= load_config(RunFolder{folder}.config()).training.steps;
+  std::int64_t since_lowest = 0;  // validations
+  double lowest = INFINITY;
+  for (const MetricPoint& point : points) {
+    const auto validation = point[metric("validation_nll")];
+    if (!validation) continue;
+    since_lowest = *validation < lowest ? 0 : since_lowest + 1;
+    lowest = std::min(lowest, *validation);
+  }
+  const bool stopped = training.patience > 0 && since_lowest >= training.patience;
+  return !points.empty() && (stopped || points.back().step >= training.steps);
+}
+
+// What this process trains: every size-th run from the rank-th on, without being a rank of each run.
+RankPlace taken_place() {
+  const RankPlace place = place_from_environment().value_or(RankPlace());
+  end_with_launcher();
+  share_cores(place.here);
+  for (const char* name : {"RANK", "WORLD_SIZE"}) ::unsetenv(name);
+  return place;
 }
 
 TrainOptions continued(const TrainOptions& base) {
@@ -83,20 +111,30 @@ int sweep(const SweepOptions& options) {
       set_field(checked, halves(each, "=").first, halves(each, "=").second);
   check_same_settings(base.out, fmt::format("preset {}\nconfig {}\ncorpus {}\nset {}\n", base.preset, base.config_file,
                                             base.corpus, fmt::join(base.set, " ")));
+  const auto print_table = [&] { return runs({.folder = base.out, .json = options.json, .csv = options.csv}); };
+  if (options.jobs > 1 && !place_from_environment()) {
+    const int status = launch_ranks(static_cast<int>(options.jobs), "the same command continues the sweep");
+    return status == 0 ? print_table() : status;
+  }
+  const RankPlace place = taken_place();
   const std::vector<std::vector<std::string>> all = combinations(lists);
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  const bool silent = std::exchange(quiet, quiet || place.size > 1);  // progress of several runs would be mixed
+  for (auto i = static_cast<std::size_t>(place.rank); i < all.size(); i += static_cast<std::size_t>(place.size)) {
     std::string name = fmt::format("{}", fmt::join(all[i], ","));
     std::ranges::replace(name, '/', '_');
     const fs::path folder = fs::path(base.out) / name;
     if (is_complete(folder)) continue;
-    tell("run {} of {}: {}", i + 1, all.size(), name);
+    if (!silent) say("run {} of {}: {}", i + 1, all.size(), name);
     TrainOptions run = is_run(folder) ? continued(base) : base;
     if (!run.resume) run.set.insert(run.set.end(), all[i].begin(), all[i].end());
     run.out = folder.string();
     run.no_optimizer = true;
     if (const int status = train(run); status != 0) return status;
   }
-  return runs({.folder = base.out, .json = options.json, .csv = options.csv});
+  if (place.size == 1) return print_table();
+  if (place.file.empty() && place.rank == 0 && !silent)
+    say("rank 0 has trained its runs; when all ranks have ended, attnscope runs {} prints the table", base.out);
+  return 0;
 }
 
 }  // namespace attnscope

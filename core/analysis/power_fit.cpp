@@ -1,5 +1,6 @@
 #include "analysis/power_fit.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <vector>
@@ -22,7 +23,8 @@ std::optional<PowerFit> power_fit(std::span<const double> x, std::span<const dou
   const double spread_x = xx - sum_x * sum_x / n, spread_y = yy - sum_y * sum_y / n, both = xy - sum_x * sum_y / n;
   const double exponent = both / spread_x;
   const double explained = spread_y > 1e-12 ? both * both / (spread_x * spread_y) : 1;
-  return PowerFit{std::exp((sum_y - exponent * sum_x) / n), exponent, explained};
+  const double error = std::sqrt(std::max(0.0, spread_y - exponent * both) / (n - 2) / spread_x);
+  return PowerFit{std::exp((sum_y - exponent * sum_x) / n), exponent, error, explained};
 }
 
 }  // namespace attnscope

@@ -9,6 +9,7 @@ namespace attnscope {
 struct PowerFit {
   double factor = 0;
   double exponent = 0;
+  double error = 0;  // standard error of the exponent
   double r2 = 0;  // of the logarithms: 1 if all points are on the line, 0 if the line explains nothing
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/split.h"
+#include "config/presets.h"
 
 namespace attnscope {
 namespace {
@@ -87,12 +88,22 @@ constexpr ClassicPair pair_table[] = {
      "A starts at the full rate and becomes unstable before Adam has estimated its gradients. B starts slowly and "
      "overtakes it.",
      "h e l l o w o r l d"},
+    {"layers", "Induction heads: two layers and one", "preset=induction-heads", "model.num_decoder_layers=2",
+     "model.num_decoder_layers=1",
+     "After a few hundred steps A predicts the repeated tokens: its second layer reads what the first one wrote about "
+     "the "
+     "token before. B has one layer and cannot. Compare their losses, and Mechanisms, Induction heads.",
+     "a b c d e f g h a b c d"},
 };
 
 void set_fields(Config& config, std::string_view fields) {
   for (const std::string_view field : split(fields, " ")) {
     const auto [key, value] = halves(field, "=");
-    set_field(config, key, value);
+    if (key == "preset") {
+      set_fields(config, preset(value).fields);
+    } else {
+      set_field(config, key, value);
+    }
   }
 }
 

@@ -13,6 +13,7 @@
 #include "messages/pinned_sentence.h"
 #include "messages/probe.h"
 #include "messages/run_side.h"
+#include "messages/run_table.h"
 #include "messages/study.h"
 
 namespace attnscope {
@@ -47,7 +48,8 @@ struct StartStudy {  // cancels the study in progress, if any
 struct CancelStudy {};
 inline constexpr std::int64_t best_weights = -1;  // instead of a step: those of the lowest validation loss
 struct OpenRun {
-  std::string path;                       // of a run, or of a saved comparison: both its runs are opened
+  std::string path;                       // of a run, or of a saved comparison: both its runs are opened; of a folder
+                                          // of runs: they are listed, and the present run stays
   bool go_on = false;                     // save it there from now on; requires that no other process does
   bool discard_unsaved = false;           // as in Reset
   double rate_factor = 1;                 // applied to its saved learning rate
@@ -225,7 +227,8 @@ struct FileRead {
 
 using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, CorpusRead, SentencePinned,
                            SentenceUnpinned, FrameRecorded, AutosaveList, RunAutosaved, NotSaved, Diverged, OfRunB,
-                           ComparisonEnded, StudyProgress, StudyEnded, DirectoryListed, FileWritten, FileRead>;
+                           ComparisonEnded, StudyProgress, StudyEnded, DirectoryListed, FileWritten, FileRead,
+                           RunsListed>;
 
 template <typename What>
 Event event_of(RunSide side, What what) {

@@ -9,6 +9,7 @@
 
 #include "files/storage/comparison_folder.h"
 #include "files/storage/run_folder.h"
+#include "files/storage/run_list.h"
 
 namespace attnscope {
 namespace {
@@ -37,7 +38,7 @@ DirectoryEntry describe(const fs::directory_entry& found) {
   entry.name = found.path().filename().string();
   entry.is_directory = found.is_directory(error);
   if (entry.is_directory) {
-    entry.is_run = is_run(found.path()) || is_comparison(found.path());
+    entry.is_run = is_run(found.path()) || is_comparison(found.path()) || is_sweep(found.path());
   } else {
     const std::uintmax_t size = found.file_size(error);
     entry.size = error ? 0 : size;

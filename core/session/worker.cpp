@@ -11,6 +11,8 @@
 #include "config/comparison.h"
 #include "files/captures/capture_engine.h"
 #include "files/storage/comparison_folder.h"
+#include "files/storage/run_folder.h"
+#include "files/storage/run_list.h"
 #include "session/directory.h"
 #include "session/file_writing.h"
 #include "session/lockstep.h"
@@ -449,7 +451,11 @@ void Session::Worker::take_in(CorpusRead read) {
 // If one run is missing, the other one can still be inspected.
 void Session::Worker::open_comparison(const OpenRun& wanted) {
   if (!is_comparison(wanted.path)) {
-    open(wanted);
+    if (!is_run(wanted.path) && has_runs(wanted.path)) {
+      attempt(mark("list the runs"), [&] { send(list_runs(wanted.path)); });
+    } else {
+      open(wanted);
+    }
     return;
   }
   std::optional<ComparedRuns> runs;

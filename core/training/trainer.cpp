@@ -224,6 +224,7 @@ Trainer::Updated Trainer::update_unread(double learning_rate, double weight_deca
 
 MetricPoint Trainer::step(const YieldCallback& yield_callback) {
   const auto begin = Clock::now();
+  const torch::AutoGradMode with_gradients(true);  // a study, which needs none, may let a step be taken meanwhile
   TimedYield yield(yield_callback, optimizer_.device());
   const TrainingConfig& training = config_.training;
   const double learning_rate = learning_rate_at(training, config_.model.d_model, step_ + 1);

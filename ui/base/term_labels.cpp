@@ -130,6 +130,7 @@ constexpr auto labels = std::to_array<Label>({
     {"Mechanisms", "induction head"},
     {"Induction heads", "induction head"},
     {"Grokking", "grokking"},
+    {"Runs", "run"},
     {"Neurons", "neuron"},
     {"Activations", "neuron"},
     {"Nearest contexts", "nearest contexts"},

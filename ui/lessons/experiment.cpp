@@ -56,6 +56,7 @@ Experiment experiment_of(const Json& json, const fs::path& folder) {
   const Json place = json.value("place", Json(1000));
   if (!place.is_number_integer()) throw std::runtime_error("\"place\" must be a whole number");
   Experiment experiment{.name = folder.filename().string(),
+                        .folder = folder.string(),
                         .place = place.get<int>(),
                         .title = words_at(json, "title"),
                         .text = words_at(json, "text"),
@@ -72,6 +73,10 @@ Experiment experiment_of(const Json& json, const fs::path& folder) {
 }
 
 }  // namespace
+
+std::string lesson_file_of(const Experiment& experiment) {
+  return (fs::path(experiment.folder) / (experiment.lesson + ".lesson")).string();
+}
 
 ExperimentRead read_experiment(std::string_view json, const std::string& path) {
   try {

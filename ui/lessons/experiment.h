@@ -15,6 +15,7 @@ inline constexpr std::size_t most_experiment_bytes = std::size_t{1} << 20U;
 
 struct Experiment {
   std::string name;    // of its folder
+  std::string folder;  // its path
   int place = 0;       // in the gallery, ascending
   Words title, text;   // of its card
   Words duration;      // from random weights to the result
@@ -22,13 +23,17 @@ struct Experiment {
   Config config;
   std::string view;      // as in view_names()
   std::string sentence;  // entered when it begins; empty: unchanged
-  std::string lesson;    // name of a lesson about it; empty: there is none
+  std::string lesson;    // name of a lesson about it, in its folder or another one; empty: there is none
 };
 
 struct ExperimentRead {
   Experiment experiment;
   std::string complaint;  // the error and its field; empty: none
 };
+
+// The file of its lesson, if that is in its folder. Without a section [run] such a lesson starts with the experiment's
+// configuration.
+std::string lesson_file_of(const Experiment& experiment);
 
 // `path`: of the file. A corpus that begins with "./" is a file in the same folder.
 ExperimentRead read_experiment(std::string_view json, const std::string& path);

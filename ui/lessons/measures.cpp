@@ -15,6 +15,7 @@
 #include "workspaces/attention/view.h"
 #include "workspaces/decoding/view.h"
 #include "workspaces/embeddings/view.h"
+#include "workspaces/mechanisms/view.h"
 #include "workspaces/positions/view.h"
 
 namespace attnscope {
@@ -232,6 +233,60 @@ Answer unseen_words(const LessonSight& sight, Arguments) {
   return known ? number(static_cast<double>(sight.inspection->unseen.size())) : Answer();
 }
 
+// The first step at which the metric was at least that value; 0: it was not yet.
+double step_reaching(const LessonSight& sight, const std::string& key, double value) {
+  const auto row = std::ranges::find(metric_rows, key, &MetricRow::key);
+  if (row == metric_rows.end()) return 0;
+  const Series& points = sight.curves[static_cast<std::size_t>(row - metric_rows.begin())].points();
+  const auto reached = std::ranges::find_if(points.y, [&](double each) { return each >= value; });
+  return reached == points.y.end() ? 0 : points.x[static_cast<std::size_t>(reached - points.y.begin())];
+}
+
+Answer reached(const LessonSight& sight, Arguments arguments) {
+  const auto value = number_from(arguments[1]);
+  return value ? number(step_reaching(sight, arguments[0], *value)) : Answer();
+}
+
+Answer delay(const LessonSight& sight, Arguments arguments) {
+  const auto value = number_from(arguments[2]);
+  if (!value) return {};
+  const double other = step_reaching(sight, arguments[1], *value);
+  return number(other > 0 ? step_reaching(sight, arguments[0], *value) / other : 0);
+}
+
+// ---- mechanisms
+
+// The result of the study in Mechanisms, for the present weights.
+template <typename Study>
+auto result_of_now(const LessonSight& sight, const Study& study) {
+  const bool of_now = sight.inspection && study.result && study.result->problem.empty() &&
+                      study.run == sight.inspection->run && study.step == sight.inspection->step;
+  return of_now ? &*study.result : nullptr;
+}
+
+Answer induction(const LessonSight& sight, Arguments arguments) {
+  const InductionResult* result = result_of_now(sight, sight.views.of<MechanismsView>().induction.study);
+  if (!result) return {};
+  const InductionPoint& now = result->points.back();
+  const auto highest = [&](double HeadInduction::*score) {
+    return number(std::ranges::max(now.heads, {}, score).*score);
+  };
+  const auto accuracy = [&](const InductionTrial& trial) {
+    return number(trial.heads_off.empty() ? now.accuracy : trial.accuracy);
+  };
+  if (arguments[0] == "score") return highest(&HeadInduction::induction);
+  if (arguments[0] == "previous") return highest(&HeadInduction::previous);
+  if (arguments[0] == "first") return highest(&HeadInduction::first);
+  if (arguments[0] == "without") return accuracy(result->without_induction);
+  if (arguments[0] == "without-others") return accuracy(result->without_others);
+  return arguments[0] == "predicted" ? number(now.accuracy) : Answer();
+}
+
+Answer key_frequencies(const LessonSight& sight, Arguments) {
+  const FourierResult* result = result_of_now(sight, sight.views.of<MechanismsView>().fourier.study);
+  return result ? number(static_cast<double>(result->key.size())) : Answer();
+}
+
 // ---- positions
 
 Answer turn_query(const LessonSight& sight, Arguments) {
@@ -285,6 +340,14 @@ constexpr std::array measure_table = {
     Measure{"updates", "", "number of training steps so far", updates},
     Measure{"field", "KEY", "a configuration field of the run, as listed by attnscope fields", field},
     Measure{"metric", "METRIC", "last value of a metric of the run, named as in metrics.jsonl", last_metric},
+    Measure{"step-reaching", "METRIC VALUE", "first step at which the metric was at least VALUE; 0: not yet", reached},
+    Measure{"delay", "METRIC OTHER VALUE",
+            "steps until METRIC was at least VALUE, divided by those until OTHER was; 0: not yet", delay},
+    Measure{"induction", "predicted|without|without-others|score|previous|first",
+            "of the repeated tokens in Induction heads, the share predicted, without the induction heads, or without "
+            "as many others; the highest score of a head",
+            induction},
+    Measure{"key-frequencies", "", "number of key frequencies in Grokking", key_frequencies},
     Measure{"unseen-words", "", "number of words of the sentence that do not occur in the training data", unseen_words},
     Measure{"turn-query", "", "the query's position in Rotary embeddings (RoPE)", turn_query},
     Measure{"turn-key", "", "the key's position there", turn_key},
@@ -326,7 +389,7 @@ std::string complaint_about(const Expression& expression) {
   if (!measure) return fmt::format("there is no measure \"{}\"", expression.measure);
   if (word_count(measure->form) != expression.arguments.size())
     return fmt::format("{} takes {}", measure->name, measure->form.empty() ? "nothing" : measure->form);
-  if (measure->form == "METRIC" &&
+  if (measure->form.starts_with("METRIC") &&
       std::ranges::find(metric_rows, expression.arguments[0], &MetricRow::key) == metric_rows.end())
     return fmt::format("there is no metric \"{}\"", expression.arguments[0]);
   if (measure->form == "KEY") return complaint_about_field(expression.arguments[0]);

@@ -130,7 +130,9 @@ Answer gradient_at(const LessonSight& sight, Arguments arguments) {
 const LengthResult* lengths_of(const LessonSight& sight) {
   const LengthsView& view = sight.views.of<OriginsView>().lengths;
   const bool of_now = sight.inspection && view.run == sight.inspection->run && view.step == sight.inspection->step;
-  return of_now && !view.inspections.empty() && !view.inspections.back().text ? &view.inspections.back() : nullptr;
+  if (!of_now || view.inspections.empty()) return nullptr;
+  const LengthResult& result = view.inspections.back();
+  return result.points.empty() || result.points.front().pairs > 0 ? &result : nullptr;  // running text has no outputs
 }
 
 Answer exact(const LessonSight& sight, Arguments arguments) {
@@ -232,7 +234,10 @@ constexpr std::array origins_table = {
             gradient},
     Measure{"gradient-loss", "plain|bare", "the loss of that gradient, in nats", gradient_loss},
     Measure{"gradient-at", "encoder|decoder WORD", "norm of the gradient at the embedding of a word", gradient_at},
-    Measure{"exact", "LENGTH", "share of exact outputs for held-out sources of that length, in Length", exact},
+    Measure{"exact", "LENGTH",
+            "share of exact outputs for held-out sources of that length, in Length; of a drawn corpus, share of the "
+            "tokens at that position that are predicted",
+            exact},
     Measure{"exact-up-to", "SHARE", "the longest length up to which at least that share of outputs is exact",
             exact_up_to},
     Measure{"kept-at", "WORD",

@@ -630,6 +630,9 @@ constexpr std::array table = {
            Menu::experiments, [](AppState& scope) { scope.experiments.asked = true; }},
     Action{"open-experiment", "Open folder…", "Adds an experiment of your own to the gallery.", no_key,
            Menu::experiments, choose_it<Purpose::open_experiment>},
+    Action{"open-sweep", "Open sweep…",
+           "Opens the folder of a sweep: all its runs in a table and a chart, in Mechanisms, Runs.", no_key,
+           Menu::experiments, choose_it<Purpose::open_run>},
     Action{"palette", "Find anything…",
            "Searches every action, view, setting, corpus and preset. Type what you want to see or do.",
            typing(ctrl(Key::p)), Menu::help, [](AppState& scope) { scope.palette.asked = true; }},
@@ -940,6 +943,7 @@ WorkspaceContext context_of(AppState& scope, TextureStore& textures, const Skin&
           .studying = scope.study.has_value(),
           .sentence_wanted = scope.sentence_wanted,
           .experiments_wanted = scope.experiments.asked,
+          .path_wanted = scope.path_wanted,
           .textures = textures,
           .skin = skin};
 }

@@ -262,6 +262,7 @@ struct AppState {
   Probe asked;                                 // the newest Probe posted
   std::optional<StudyQuestion> study_wanted;   // requested by a workspace
   std::optional<std::string> sentence_wanted;  // requested by a workspace
+  std::optional<std::string> path_wanted;      // of a run or a folder of runs; requested by a workspace
   std::vector<Command> commands;               // oldest first; the app posts and clears them after every frame
   bool pausing = false;                        // pause requested; the current step is being finished
   Requests requests;

@@ -10,6 +10,7 @@
 
 #include "base/input.h"
 #include "base/translation.h"
+#include "lessons/lesson_text.h"
 #include "shell/app_state.h"
 #include "shell/purposes.h"
 #include "shell/sentence.h"
@@ -99,9 +100,24 @@ void receive_experiment(AppState& scope, const FileRead& read) {
   if (!found.complaint.empty())
     return void(notify(scope, Severity::error, trf("The experiment could not be opened: {}", found.complaint)));
   std::vector<Experiment>& all = scope.facts.experiments;
+  const std::string& lesson = found.experiment.lesson;
+  if (!lesson.empty() && std::ranges::count(scope.facts.lessons, lesson, &Lesson::name) == 0)
+    scope.commands.emplace_back(ReadFile{lesson_file_of(found.experiment), most_lesson_bytes});
   std::erase_if(all, [&](const Experiment& other) { return other.name == found.experiment.name; });
   all.push_back(std::move(found.experiment));
   scope.experiments.asked = true;
+}
+
+void receive_lesson_of_experiment(AppState& scope, const FileRead& read) {
+  const auto experiment = std::ranges::find(scope.facts.experiments, read.path, lesson_file_of);
+  if (experiment == scope.facts.experiments.end()) return;  // a preview that was left
+  LessonRead found = read_lesson(read.bytes, read.path);
+  if (!read.error.empty()) found.complaints = {read.error};
+  for (const std::string& complaint : found.complaints) notify(scope, Severity::warning, complaint);
+  if (!found.complaints.empty()) return;
+  if (!found.lesson.run) found.lesson.run = experiment->config;
+  if (std::ranges::count(scope.facts.lessons, found.lesson.name, &Lesson::name) == 0)
+    scope.facts.lessons.push_back(std::move(found.lesson));
 }
 
 void draw_experiments(AppState& scope, const Skin& skin) {

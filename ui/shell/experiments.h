@@ -18,6 +18,7 @@ void begin_experiment(AppState& scope, const Experiment& experiment);
 
 bool is_experiment(const FileRead& read);
 void receive_experiment(AppState& scope, const FileRead& read);  // adds it to the gallery and opens that
+void receive_lesson_of_experiment(AppState& scope, const FileRead& read);
 
 void draw_experiments(AppState& scope, const Skin& skin);  // the dialog
 

@@ -16,6 +16,8 @@
 #include "shell/training.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/decoding/view.h"
+#include "workspaces/mechanisms/view.h"
+#include "workspaces/workspaces.h"
 
 namespace attnscope {
 namespace {
@@ -180,6 +182,12 @@ struct Receiver {
   void operator()(const Diverged& diverged) { offer_way_back(scope, diverged); }
 
   void operator()(const DirectoryListed& listing) { receive(scope.browser, listing); }
+  void operator()(RunsListed& listed) {
+    scope.open_refused = true;  // no run is being opened
+    remember_run(scope, listed.folder);
+    take_runs(scope.views.of<MechanismsView>().runs, std::move(listed));
+    scope.layout.workspace = show_view(scope.views, "runs");
+  }
   void operator()(const FileWritten& written) { receive(scope, written); }
   void operator()(const FileRead& read) {
     is_experiment(read)      ? receive_experiment(scope, read)

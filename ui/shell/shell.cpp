@@ -232,6 +232,7 @@ void draw_workspace(AppState& scope, TextureStore& textures, const Skin& skin) {
     scope.layout.workspace->draw(context);
     if (scope.sentence_wanted) set_sentence(scope, *std::exchange(scope.sentence_wanted, std::nullopt));
     if (scope.study_wanted) start_study(scope, *std::exchange(scope.study_wanted, std::nullopt));
+    if (scope.path_wanted) drop_path(scope, *std::exchange(scope.path_wanted, std::nullopt), true);
   } else {
     draw_quiet_note(note.c_str(), ImGui::GetContentRegionAvail(), skin);
   }

@@ -65,6 +65,7 @@ struct WorkspaceContext {
   bool studying;                                // a study is running
   std::optional<std::string>& sentence_wanted;  // requests another sentence
   bool& experiments_wanted;                     // requests the gallery of experiments
+  std::optional<std::string>& path_wanted;      // requests to open a run, or a folder of runs
   TextureStore& textures;
   const Skin& skin;
 };

@@ -118,8 +118,9 @@ constexpr std::array workspace_table = {
     Workspace{.name = "mechanisms",
               .title = "Mechanisms",
               .group = "Why",
-              .help = "How a small model solves its task: induction heads, and the frequencies of modular arithmetic.",
-              .needs = {.text = false},
+              .help = "How a small model solves its task: induction heads, and the frequencies of modular arithmetic. "
+                      "How settings change the results of many runs.",
+              .needs = {.inspection = false},
               .draw = draw_mechanisms,
               .keys = mechanism_keys,
               .views = mechanism_modes,

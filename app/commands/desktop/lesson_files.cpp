@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "commands/commands.h"
+#include "commands/desktop/experiment_files.h"
 #include "commands/paths.h"
 #include "files/storage/file.h"
 #include "lessons/lesson_text.h"
@@ -38,13 +39,20 @@ std::vector<std::filesystem::path> lesson_paths() {
 
 LessonFiles find_lessons() {
   LessonFiles files;
-  for (const std::filesystem::path& path : lesson_paths()) {
-    LessonRead read = read_lesson_file(path);
+  const auto take = [&](LessonRead read, const std::filesystem::path& path) {
     if (read.complaints.empty() && std::ranges::count(files.lessons, read.lesson.name, &Lesson::name) > 0)
       read.complaints.push_back(
           fmt::format("{}:1: another lesson is already named \"{}\"", path.string(), read.lesson.name));
     if (read.complaints.empty()) files.lessons.push_back(std::move(read.lesson));
     files.complaints.insert(files.complaints.end(), read.complaints.begin(), read.complaints.end());
+  };
+  for (const std::filesystem::path& path : lesson_paths()) take(read_lesson_file(path), path);
+  for (const Experiment& experiment : find_experiments().experiments) {
+    const std::string path = lesson_file_of(experiment);
+    if (!std::filesystem::exists(path)) continue;  // none, or one of those above
+    LessonRead read = read_lesson_file(path);
+    if (!read.lesson.run) read.lesson.run = experiment.config;
+    take(std::move(read), path);
   }
   std::ranges::stable_sort(files.lessons, {}, &Lesson::place);
   return files;

@@ -14,7 +14,7 @@ struct LessonFiles {
   std::vector<std::string> complaints;  // by file and line; a file with an error provides no lesson
 };
 
-// All of <assets>/lessons and <settings>/lessons.
+// All of <assets>/lessons and <settings>/lessons, and those in the folders of experiments.
 LessonFiles find_lessons();
 
 // The errors in that file; empty if it is usable.

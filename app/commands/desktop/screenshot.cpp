@@ -15,6 +15,8 @@
 #include "commands/paths.h"
 #include "files/storage/comparison_folder.h"
 #include "files/storage/file.h"
+#include "files/storage/run_folder.h"
+#include "files/storage/run_list.h"
 #include "session/session.h"
 #include "shell/app_state.h"
 #include "shell/comparing.h"
@@ -151,7 +153,8 @@ void take_lesson(AppState& scope, Session& session, const ScreenshotOptions& opt
 }  // namespace
 
 int screenshot(const ScreenshotOptions& options) {
-  const std::string run = options.run.empty() ? shipped_run().string() : options.run;
+  const bool lists = has_runs(options.run) && !is_run(options.run) && !is_comparison(options.run);
+  const std::string run = options.run.empty() || lists ? shipped_run().string() : options.run;
   AppState scope;
   scope.facts = machine_facts();
   add_processor_facts(scope.facts);
@@ -167,6 +170,7 @@ int screenshot(const ScreenshotOptions& options) {
   scope.layout.theme = theme_from(options.theme);
   const auto density = std::ranges::find(density_names(), options.density);
   set_density(scope.layout, static_cast<Density>(density - density_names().begin()));
+  if (lists) receive(scope, {list_runs(options.run)}, nullptr);
   if (!options.source.empty()) scope.layout.sentence = options.source;
   scope.reference = options.reference;
   {

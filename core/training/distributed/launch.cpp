@@ -144,12 +144,12 @@ bool ended_well(int status) {
   return WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == interrupted_status);
 }
 
-int status_or_throw(const RankProcesses::End& end) {
+int status_or_throw(const RankProcesses::End& end, const char* advice) {
   if (WIFEXITED(end.status)) return WEXITSTATUS(end.status);
   const int signal = WTERMSIG(end.status);
   throw RanksError(
-      fmt::format("rank {} was ended by signal {} ({}), which stopped the run; train --resume continues it", end.rank,
-                  signal, strsignal(signal)));
+      fmt::format("rank {} was ended by signal {} ({}), which stopped the others; {}", end.rank, signal,
+                  strsignal(signal), advice));
 }
 
 // Waits for all to end; returns how rank 0 ended, or the first that failed.
@@ -174,14 +174,14 @@ RankProcesses::End watch(RankProcesses& processes, const AwaitedSignals& signals
 
 }  // namespace
 
-int launch_ranks(int count) {
+int launch_ranks(int count, const char* advice) {
   const MeetingFile meeting;
   const AwaitedSignals signals;
   RankProcesses processes;
   for (int rank = 0; rank < count; ++rank)
     processes.add(
         start_own_program(own_arguments(), environment_of_rank(rank, count, meeting.path()), &signals.before()));
-  return status_or_throw(watch(processes, signals));
+  return status_or_throw(watch(processes, signals), advice);
 }
 
 void end_with_launcher() {

@@ -94,7 +94,7 @@ bool is_lesson(const AppState& scope, const FileRead& read) {
 }
 
 void receive_lesson(AppState& scope, const FileRead& read) {
-  if (!is_followed(scope, read)) return;  // the preview was left
+  if (!is_followed(scope, read)) return receive_lesson_of_experiment(scope, read);
   LessonFile& file = *scope.lessons.file;
   if (!read.error.empty()) {
     file.complaints = {read.error};

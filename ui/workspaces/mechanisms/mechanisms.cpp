@@ -20,6 +20,11 @@ constexpr std::array modes = {
                   "2209.11895)."},
     WorkspaceView{"grokking", "Grokking",
                   "The frequencies with which a model computes modulo p, and how they grew (arXiv 2301.05217)."},
+    WorkspaceView{.name = "runs",
+                  .title = "Runs",
+                  .help = "All runs of a folder, for example of a sweep: any result against any setting, with the "
+                          "fitted power. A click opens a run.",
+                  .needs = ViewNeeds::nothing},
 };
 
 template <int by>
@@ -49,7 +54,9 @@ void show_mechanism_mode(Views& views, std::size_t mode) {
 
 void draw_mechanisms(WorkspaceContext& context) {
   MechanismsView& view = context.views.of<MechanismsView>();
-  view.mode = static_cast<MechanismMode>(draw_view_choices(modes, static_cast<std::size_t>(view.mode), context.skin));
+  view.mode = static_cast<MechanismMode>(draw_view_choices(
+      modes, static_cast<std::size_t>(view.mode), context.skin, {}, context.maps.newest.snapshot.get()));
+  if (view.mode == MechanismMode::runs) return draw_runs(context, view.runs);
   if (!context.has_run) {
     end_choices();
     return draw_quiet_note(tr("No run is open. Open or train one, for example with the preset induction-heads."),

@@ -18,5 +18,6 @@ std::optional<WorkspaceNumbers> mechanism_numbers(const Views& views);
 // ---- one function per view
 void draw_induction(WorkspaceContext& context, InductionView& view);
 void draw_fourier(WorkspaceContext& context, FourierView& view);
+void draw_runs(WorkspaceContext& context, RunsView& view);
 
 }  // namespace attnscope
