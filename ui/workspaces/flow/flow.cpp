@@ -36,8 +36,8 @@ constexpr std::array modes = {
         "attention there (1910.05276).",
         "Contexts"},
     WorkspaceView{"probes", "Probes",
-                  "What a linear classifier reads off the vectors of every layer, such as a word's sense or position, "
-                  "at every recorded step (1909.03368)."},
+                  "Linear classifiers read labels, such as a word's sense or position, off the vectors of every layer at "
+                  "every recorded step (1909.03368)."},
 };
 static_assert(modes.size() == static_cast<std::size_t>(FlowMode::probes) + 1);
 
