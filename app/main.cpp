@@ -35,6 +35,7 @@
 #include "config/pairs.h"
 #include "config/presets.h"
 #include "messages/messages.h"
+#include "messages/senses.h"
 #include "session/remote/address.h"
 
 namespace attnscope {
@@ -366,10 +367,11 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   add_list(sub, "--replace", "source.POSITION=TEXT|target.POSITION=TEXT", o.interventions.replaced,
            "Replace the token at a position, counted from 0");
   add_list(
-      sub, "--steer", "LAYER:FACTOR:TEXT[:TEXT]|LAYER:FACTOR:neuron=N|LAYER:FACTOR:feature=N", o.interventions.steered,
+      sub, "--steer", "LAYER:FACTOR:TEXT[:TEXT]|LAYER:FACTOR:neuron=N|LAYER:FACTOR:feature=N[@SITE]",
+      o.interventions.steered,
       "Add a direction to the residual stream after a layer, from 1, of the stack that reads the text: FACTOR times "
       "the state of the first text minus that of the second (2308.10248), or what a neuron, or a feature of "
-      "neurons --dictionary, adds at an activation of FACTOR; these also after a layer such as decoder.2");
+      "neurons --dictionary --of SITE, adds at an activation of FACTOR; these also after a layer such as decoder.2");
   for (CLI::Option* option : sub->get_options())
     if (std::ranges::find(of_both, option) == of_both.end()) option->excludes(sub->get_option("--capture"));
 }
@@ -501,12 +503,14 @@ void add_neurons(CLI::App& app, Run& run, NeuronsOptions& o) {
   add_option(sub, "--layer", "N", o.layer, "Layer, from 1")->check(CLI::Range(1, 1000));
   add_option(sub, "--neuron", "N", o.neuron, "The neuron described in detail, from 0")->check(CLI::Range(0, 1 << 20));
   sub->add_flag("--over-training", o.over_training, "Also measure it at every step whose weights were saved");
-  CLI::Option* dictionary = sub->add_flag("--dictionary", o.dictionary,
-                                          "Features of a sparse autoencoder of the layer's output instead of neurons");
+  CLI::Option* dictionary = sub->add_flag(
+      "--dictionary", o.dictionary, "Features of a sparse autoencoder of the layer's activations instead of neurons");
   const auto of_dictionary = [&](const char* name, const char* value, auto& variable, const char* help) {
     return add_option(sub, name, value, variable, help)->needs(dictionary);
   };
-  of_dictionary("--width", "N", o.width, "Features, as a multiple of d_model")->check(CLI::Range(1, 16));
+  of_dictionary("--of", "layer|hidden|head.N|cross.N", o.of,
+                "The activations: the layer's output, its hidden units, or a head's output before W_O");
+  of_dictionary("--width", "N", o.width, "Features, as a multiple of the activations")->check(CLI::Range(1, 16));
   of_dictionary("--active", "N", o.active, "Features per token (TopK); 0: all, with the L1 penalty")
       ->check(CLI::Range(0, 4096));
   of_dictionary("--l1", "X", o.l1, "L1 penalty with --active 0")->check(CLI::Range(0.0, 10.0));
@@ -519,6 +523,12 @@ void add_neurons(CLI::App& app, Run& run, NeuronsOptions& o) {
   add_option(sub, "--clean", "TEXT", o.clean, "The sentence, or a language model's prompt")->needs(carriers);
   add_option(sub, "--corrupted", "TEXT", o.corrupted, "The corrupted sentence: one word changed")->needs(carriers);
   add_option(sub, "--at", "WORD", o.at, "The word at which the features are ablated")->needs(carriers);
+  CLI::Option* probe =
+      add_option(sub, "--probe", "LABEL", o.probe,
+                 "Instead, linear probes of a label of the tokens in every layer, with a control task (1909.03368)")
+          ->check(CLI::IsMember(std::vector<std::string>(token_label_names.begin(), token_label_names.end())))
+          ->excludes(dictionary);
+  add_option(sub, "--word", "WORD", o.word, "With --probe sense: the word")->needs(probe);
   sub->add_flag("--json", o.json, "Print one JSON object on stdout, with all neurons of the layer");
 }
 

@@ -250,13 +250,16 @@ TEST_F(Attend, NeuronsAndFeaturesAreNamedToSteer) {
   ModelConfig model;
   model.num_encoder_layers = model.num_decoder_layers = 2;
   InterventionsText text;
-  text.steered = {"2:4:king:man", "1:-0.5:neuron=17", "decoder.2:3:feature=0"};
+  text.steered = {"2:4:king:man", "1:-0.5:neuron=17", "decoder.2:3:feature=0",
+                  "decoder.1:1:feature=4@cross.2"};
   const std::vector<Steering> steered = interventions_from(text, model).steered;
   EXPECT_THAT(steered, testing::ElementsAre(Steering{{false, 1}, "king", "man", 4},
                                             Steering{{false, 0}, "neuron 17", "", -0.5F, {}, true},
-                                            Steering{{true, 1}, "feature 0", "", 3, {}, true}));
+                                            Steering{{true, 1}, "feature 0", "", 3, {}, true},
+                                            Steering{{true, 0}, "feature 4@cross.2", "", 1, {}, true}));
   for (const char* wrong :
-       {"1:1:neuron=", "1:1:feature=x", "decoder.1:1:king", "decoder.3:1:neuron=1", "3:1:neuron=1"}) {
+       {"1:1:neuron=", "1:1:feature=x", "decoder.1:1:king", "decoder.3:1:neuron=1", "3:1:neuron=1",
+        "1:1:feature=4@cross.2", "1:1:feature=4@head.99", "1:1:feature=4@", "1:1:neuron=4@hidden"}) {
     text.steered = {wrong};
     EXPECT_THROW(interventions_from(text, model), ConfigError) << wrong;
   }

@@ -486,6 +486,45 @@ TEST_F(DecodingSteps, TheLensShowsEveryLayersGuess) {
   EXPECT_EQ(view().time_step, 3);
 }
 
+TEST_F(DecodingSteps, TheTunedLensIsFittedWhenItIsChosen) {
+  const auto started = [&] {
+    const StartStudy* newest = nullptr;
+    for (const Command& command : scope.commands)
+      if (const auto* study = std::get_if<StartStudy>(&command)) newest = study;
+    return newest;
+  };
+  auto whole = fixture_snapshot({5, 6, 2, 4});
+  auto decodings = std::make_shared<Decodings>(*made_decodings(*whole));
+  whole->decodings = decodings;
+  view().picture = StepPicture::lens;
+  show(whole);
+  EXPECT_EQ(started(), nullptr);
+  ASSERT_TRUE(ui.click_text("tuned lens", draw));
+  ui.frames(2, draw);
+  ASSERT_NE(started(), nullptr);
+  EXPECT_TRUE(std::holds_alternative<TunedLensQuestion>(started()->question));
+  EXPECT_TRUE(ui.drew("Fitting the tuned lens"));
+  EXPECT_FALSE(scope.asked.tuned_lens);
+  const TunedLensResult fitted{.logit_kl = {3, 2, 0}, .tuned_kl = {0.5, 0.25, 0}};
+  receive(scope,
+          {StudyEnded{started()->study, std::make_shared<const StudyResult>(StudyResult{scope.a.run.run, 20, fitted})}},
+          nullptr);
+  ui.frames(3, draw);
+  EXPECT_TRUE(scope.asked.tuned_lens);
+  EXPECT_FALSE(ui.drew("layer 1 3.00")) << "the logit lens is still drawn";
+  auto tuned = std::make_shared<Snapshot>(*whole);
+  decodings = std::make_shared<Decodings>(*decodings);
+  decodings->lens_is_tuned = true;
+  tuned->decodings = decodings;
+  show(tuned);
+  EXPECT_TRUE(ui.drew("fitted at step 20"));
+  EXPECT_TRUE(ui.drew("layer 1 3.00"));
+  EXPECT_EQ(started(), nullptr) << "only once per run";
+  ASSERT_TRUE(ui.click_text("logit lens", draw));
+  ui.frames(2, draw);
+  EXPECT_FALSE(scope.asked.tuned_lens);
+}
+
 TEST_F(DecodingSteps, ARecurrentModelSaysWhyItHasNoLens) {
   ModelConfig model;
   model.architecture = "recurrent";

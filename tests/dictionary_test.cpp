@@ -76,6 +76,58 @@ TEST(LinearProbe, ReadsWhatIsSeparableAndNotWhatIsShuffled) {
   EXPECT_LT(linear_probe(torch::randn({300, 16}), labels, 3).accuracy, 0.5) << "nothing to read";
 }
 
+// A label of the type is memorized by the control as well; one that differs within the types is not.
+TEST(LinearProbe, ControlGivesEveryTypeOneLabel) {
+  torch::manual_seed(5);
+  std::vector<int> types, of_type, of_row;
+  torch::Tensor rows = 0.02 * torch::randn({600, 40});
+  for (int i = 0; i < 600; ++i) {
+    types.push_back(i % 30);
+    of_type.push_back(i % 30 % 2);
+    of_row.push_back(i / 30 % 2);
+    rows[i][types.back()] += 1;
+    rows[i][30 + of_row.back()] += 1;
+  }
+  const ProbeScore memorized = linear_probe(rows, of_type, 2, types);
+  EXPECT_EQ(memorized.accuracy, 1);
+  EXPECT_GT(memorized.control, 0.95);
+  const ProbeScore read = linear_probe(rows.slice(1, 30), of_row, 2, types);
+  EXPECT_EQ(read.accuracy, 1);
+  EXPECT_LT(read.control, 0.7) << "these vectors do not have the type";
+}
+
+TEST(LinearProbe, ItsDirectionLeadsFromTheOthersToTheClass) {
+  torch::manual_seed(6);
+  std::vector<int> labels;
+  torch::Tensor rows = torch::randn({900, 8});
+  for (int i = 0; i < 900; ++i) labels.push_back(i % 3);
+  for (int i = 0; i < 900; ++i) rows[i][labels[static_cast<std::size_t>(i)]] += 6;
+  const torch::Tensor found = probe_directions(rows, labels, 3);
+  for (int label = 0; label < 3; ++label) {
+    torch::Tensor expected = torch::full({8}, -3.0);  // the other two classes, halved
+    expected.slice(0, 3).zero_();
+    expected[label] = 6;
+    EXPECT_GT(torch::cosine_similarity(found[label].to(torch::kFloat32), expected, 0).item<double>(), 0.95);
+    EXPECT_NEAR(found[label].norm().item<double>(), expected.norm().item<double>(), 0.5);
+  }
+}
+
+// Both ways to solve for the weights are the same.
+TEST(LinearProbe, WideAndTallVectorsGiveTheSame) {
+  torch::manual_seed(7);
+  std::vector<int> labels;
+  torch::Tensor rows = torch::randn({40, 20});
+  for (int i = 0; i < 40; ++i) labels.push_back(i % 2);
+  for (int i = 0; i < 40; ++i) rows[i][0] += labels[static_cast<std::size_t>(i)];
+  const torch::Tensor wide = torch::cat({rows, torch::zeros({40, 60})}, 1);
+  EXPECT_EQ(linear_probe(rows, labels, 2).accuracy, linear_probe(wide, labels, 2).accuracy);
+  EXPECT_LT((probe_directions(rows, labels, 2) - probe_directions(wide, labels, 2).slice(1, 0, 20))
+                .abs()
+                .max()
+                .item<double>(),
+            1e-6);
+}
+
 TEST(LinearProbe, NeedsTwoGroupsAndEnoughRows) {
   const std::vector<int> labels = {0, 1, 0};
   EXPECT_EQ(linear_probe(torch::randn({3, 4}), labels, 2).accuracy, 0);

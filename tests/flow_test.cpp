@@ -581,6 +581,67 @@ TEST_F(Flow, FeaturesAreAskedForInTheSentenceAndSteerTheModel) {
   EXPECT_TRUE(ui.drew("encoder L2: +4 × (feature 1)"));
 }
 
+TEST_F(Flow, TheActivationsThatFeaturesExplainAreChosen) {
+  NeuronsQuestion& question = view.neurons.study.question;
+  question = {.place = {false, 1}, .dictionary = DictionaryOptions(), .neuron = 3};
+  show(FlowMode::neurons);
+  ASSERT_TRUE(ui.click_text("layer output", draw));
+  EXPECT_FALSE(ui.drew("cross-attention head 1")) << "the encoder has none";
+  ASSERT_TRUE(ui.click_text("self-attention head 2", draw));
+  EXPECT_EQ(question.dictionary->of, (ActivationSite{ActivationKind::head, false, 1}));
+  EXPECT_EQ(question.neuron, strongest_neuron);
+  ASSERT_TRUE(ui.click_text("decoder 1", draw));
+  ASSERT_TRUE(ui.click_text("self-attention head 2", draw));
+  ASSERT_TRUE(ui.click_text("cross-attention head 2", draw));
+  EXPECT_EQ(question.dictionary->of, (ActivationSite{ActivationKind::head, true, 1}));
+  ASSERT_TRUE(ui.click_text("encoder 1", draw));
+  ui.frames(2, draw);
+  EXPECT_EQ(question.dictionary->of, ActivationSite()) << "the encoder has no cross-attention";
+}
+
+TEST_F(Flow, ProbesAreFittedOnceAndSteer) {
+  const auto studies = [&] {
+    return std::ranges::count_if(scope.commands,
+                                 [](const Command& command) { return std::holds_alternative<StartStudy>(command); });
+  };
+  for (const FlowMode mode : {FlowMode::architecture, FlowMode::lookup, FlowMode::batch}) show(mode);
+  EXPECT_EQ(studies(), 0) << "nothing is computed while its view is closed";
+  show(FlowMode::probes);
+  ui.frames(20, draw);
+  ASSERT_EQ(studies(), 1);
+  const auto started = std::ranges::find_if(
+      scope.commands, [](const Command& command) { return std::holds_alternative<StartStudy>(command); });
+  const std::uint64_t study = std::get<StartStudy>(*started).study;
+  ProbingResult result{.question = view.probes.study.question,
+                       .classes = {"0", "1"},
+                       .counts = {30, 10},
+                       .layers = {"embedding", "layer 1"},
+                       .points = {{100, {0.5, 0.625}, {0.5, 0.5}}, {300, {0.5, 0.875}, {0.375, 0.5}}}};
+  result.directions.assign(2, Matrix(2, 2));
+  result.directions[1].values = {1, 2, 3, 4};
+  receive(
+      scope,
+      {StudyEnded{study, std::make_shared<const StudyResult>(StudyResult{scope.a.run.run, 300, std::move(result)})}},
+      nullptr);
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("40 tokens, 2 classes; the most frequent, 0, is 75.0 %"));
+  EXPECT_TRUE(ui.drew("87.5 %"));
+  EXPECT_TRUE(ui.drew("37.5 %")) << "the selectivity of layer 1";
+  EXPECT_TRUE(ui.drew("Accuracy over training"));
+  view.probes.chosen = 1;
+  ui.frames(2, draw);
+  const std::vector<Steering>& steered = scope.views.of<AttentionView>().interventions.steered;
+  ASSERT_TRUE(ui.click_text("Steer", draw));
+  ASSERT_EQ(steered.size(), 1U);
+  EXPECT_EQ(steered.front(), (Steering{{false, 0}, "position 1", "", 1, {3, 4}, true}));
+  ASSERT_TRUE(ui.click_text("embedding", draw));
+  EXPECT_TRUE(ui.drew("Select a layer to steer by its probe."));
+  ASSERT_TRUE(ui.click_text("bracket depth", draw));
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("Fitting the probes"));
+  EXPECT_EQ(studies(), 2);
+}
+
 TEST_F(Flow, TensorsAreFoundByAPartOfTheirNames) {
   show(FlowMode::spread);
   TensorsResult inspection = fixture_tensors({base->source_text});

@@ -195,7 +195,7 @@ TEST(Neurons, FactsOfADictionaryAreThoseOfItsReconstruction) {
 
   // One that always gives the mean explains and recovers nothing.
   const auto empty = std::make_shared<SparseDictionary>(*exact);
-  empty->center = layer_outputs(*planted.model, planted.batches, {true, 0}, {}).values.mean(0);
+  empty->center = activation_sample(*planted.model, planted.batches, {true, 0}, {}, {}).values.mean(0);
   empty->reading = torch::zeros_like(exact->reading);
   facts = planted.sample(empty).dictionary_facts(*planted.model, neurons, nll, {});
   EXPECT_EQ(facts.dead, facts.features);
@@ -203,6 +203,108 @@ TEST(Neurons, FactsOfADictionaryAreThoseOfItsReconstruction) {
   EXPECT_NEAR(facts.unexplained, 1, 1e-5);
   EXPECT_NEAR(facts.recovered, 0, 1e-5);
   EXPECT_EQ(facts.sharper, 0);
+}
+
+std::shared_ptr<const SparseDictionary> identity_dictionary(std::int64_t width, const ActivationSite& of) {
+  const torch::Tensor one = torch::eye(width), none = torch::zeros({width});
+  return std::make_shared<const SparseDictionary>(SparseDictionary{none, one, none, one, width, of});
+}
+
+TEST(Neurons, AreTheFeaturesOfAnIdentityOfTheHiddenUnits) {
+  Planted planted;
+  const NeuronSample neurons = planted.sample(),
+                     features = planted.sample(identity_dictionary(8, {.kind = ActivationKind::hidden}));
+  const NeuronCard neuron = neurons.card(*planted.model, planted.tokenizer, 3, {});
+  const NeuronCard feature = features.card(*planted.model, planted.tokenizer, 3, {});
+  EXPECT_EQ(feature.direction, neuron.direction);
+  EXPECT_NEAR(feature.zero, neuron.zero, 1e-6);
+  EXPECT_NEAR(feature.mean, neuron.mean, 1e-6);
+  EXPECT_EQ(feature.histogram, neuron.histogram);
+  EXPECT_EQ(features.facts(*planted.model, planted.tokenizer, {})[3].token, planted.tokenizer.token(Planted::trigger));
+  const DictionaryFacts facts = features.dictionary_facts(*planted.model, neurons, neuron.nll, {});
+  EXPECT_EQ(facts.dead, 6);
+  EXPECT_NEAR(facts.unexplained, 0, 1e-6);
+  EXPECT_NEAR(facts.recovered, 1, 1e-5);
+}
+
+// Every token attends only to itself and to its own copies; the head copies the trigger into the answer.
+TEST(Neurons, AFeatureOfAHeadIsAblatedInItsOutput) {
+  Planted planted;
+  const torch::NoGradGuard no_grad;
+  const std::int64_t v = planted.v;
+  const torch::Tensor in = planted.at("decoder.layers.0.self_attn.in_proj_weight");
+  in.slice(0, 0, 2 * v).copy_(40 * torch::eye(v).repeat({2, 1}));
+  in.slice(0, 2 * v).copy_(torch::eye(v));
+  planted.at("decoder.layers.0.self_attn.out_proj.weight")[Planted::answer][Planted::trigger] = 2;
+  const ActivationSite head{ActivationKind::head};
+  const NeuronSample features = planted.sample(identity_dictionary(v, head));
+  const NeuronCard card = features.card(*planted.model, planted.tokenizer, Planted::trigger, {});
+  EXPECT_EQ(card.promoted.front().token, planted.tokenizer.token(Planted::answer));
+  EXPECT_EQ(card.direction[Planted::answer], 2);
+  EXPECT_NEAR(features.facts(*planted.model, planted.tokenizer, {})[Planted::trigger].token_r, 1, 1e-4);
+  const DictionaryFacts facts = features.dictionary_facts(*planted.model, planted.sample(), card.nll, {});
+  EXPECT_NEAR(facts.unexplained, 0, 1e-6);
+  EXPECT_NEAR(facts.recovered, 1, 1e-5);
+  Snapshot snapshot;
+  for (const int id : {5, Planted::trigger}) snapshot.target_in.push_back({id, "w"});
+  const Matrix live = sentence_features(*planted.model, snapshot, {true, 0}, *identity_dictionary(v, head));
+  EXPECT_NEAR(live.at(1, Planted::trigger), 1, 1e-4);
+  EXPECT_NEAR(live.at(1, 5), 0, 1e-4);
+  planted.at("decoder.layers.0.self_attn.out_proj.weight").zero_();
+  EXPECT_NEAR(card.zero, planted.sample(identity_dictionary(v, head))
+                                 .card(*planted.model, planted.tokenizer, Planted::trigger, {})
+                                 .nll - card.nll, 1e-4)
+      << "the same as a model whose head adds nothing for it";
+  EXPECT_GT(card.zero, 0.01);
+}
+
+// Six tokens have a direction of their own in the head's output, or in the hidden units; the others have none.
+TEST(Neurons, PlantedDirectionsAreFoundInEveryPlace) {
+  for (const ActivationKind kind : {ActivationKind::stream, ActivationKind::hidden, ActivationKind::head}) {
+    Planted planted;
+    const torch::NoGradGuard no_grad;
+    const std::int64_t v = planted.v, width = kind == ActivationKind::hidden ? 8 : v;
+    torch::manual_seed(2);
+    torch::Tensor directions = torch::randn({6, width});
+    if (kind == ActivationKind::hidden)  // none may be negative
+      directions = torch::eye(6, width) + torch::eye(6, width).roll(1, 1);
+    directions = 3 * directions / directions.norm(2, 1, true);
+    planted.at("decoder.layers.0.linear1.weight").zero_();
+    for (int i = 0; i < 6; ++i) {
+      const torch::Tensor& direction = directions[i];
+      if (kind == ActivationKind::hidden) {
+        planted.at("decoder.layers.0.linear1.bias").zero_();
+        planted.at("decoder.layers.0.linear1.weight").select(1, 12 + i).copy_(direction);
+      } else if (kind == ActivationKind::head) {
+        const torch::Tensor in = planted.at("decoder.layers.0.self_attn.in_proj_weight");
+        in.slice(0, 0, 2 * v).copy_(40 * torch::eye(v).repeat({2, 1}));
+        in.slice(0, 2 * v).select(1, 12 + i).copy_(direction);
+      } else {
+        planted.at("embedding.weight")[12 + i].copy_(direction);
+      }
+    }
+    if (kind == ActivationKind::stream) planted.at("embedding.weight").slice(0, 0, 12).zero_();
+    if (kind == ActivationKind::stream) planted.at("embedding.weight").slice(0, 18).zero_();
+    const TokenSample sample = activation_sample(*planted.model, planted.batches, {true, 0}, {kind}, {});
+    EXPECT_EQ(sample.values.size(1), width);
+    const SparseDictionary made =
+        train_dictionary(sample.values, {.width = 4, .active = 1, .steps = 1500, .of = {kind}}, {});
+    EXPECT_EQ(made.of.kind, kind);
+    const torch::Tensor cosine = (directions / 3).matmul(made.writing.t());
+    EXPECT_GE(std::get<0>(cosine.max(1)).min().item<double>(), 0.9) << static_cast<int>(kind);
+  }
+}
+
+TEST(Neurons, ADictionaryOfActivationsThatTheLayerLacksIsRefused) {
+  const ModelConfig config = tiny_config().model;
+  const auto problem = [&](bool decoder, const ActivationSite& of) {
+    return neurons_problem(config, {.place = {decoder, 0}, .dictionary = DictionaryOptions{.of = of}});
+  };
+  EXPECT_EQ(problem(true, {ActivationKind::head, true, 1}), "");
+  EXPECT_EQ(problem(false, {ActivationKind::head, false, 1}), "");
+  EXPECT_THAT(problem(false, {ActivationKind::head, true, 1}), HasSubstr("no activations cross.2"));
+  EXPECT_THAT(problem(false, {ActivationKind::head, false, 2}), HasSubstr("no activations head.3"));
+  EXPECT_THAT(problem(false, {ActivationKind::head, false, -1}), HasSubstr("no activations head.0"));
 }
 
 // Feature 0 reads the answer's direction, feature 1 the trigger's.
@@ -272,6 +374,18 @@ TEST_F(SavedDictionary, IsReadForTheSameQuestionAboutTheSameWeights) {
   EXPECT_FALSE(trains(engine, unexplained));
   engine.train_step({});
   EXPECT_TRUE(trains(engine)) << "other weights";
+}
+
+TEST_F(SavedDictionary, IsSavedForEveryKindOfActivations) {
+  const RunFolder run{folder};
+  for (const ActivationSite& of : activation_sites(tiny_config().model, {})) {
+    question.dictionary->of = of;
+    const std::string name = of.kind == ActivationKind::stream ? "" : site_text(of);
+    EXPECT_FALSE(std::filesystem::exists(run.dictionary(false, 0, name))) << name;
+    EXPECT_TRUE(trains_again()) << name;
+    EXPECT_TRUE(std::filesystem::exists(run.dictionary(false, 0, name))) << name;
+    EXPECT_FALSE(trains_again(unexplained)) << name;
+  }
 }
 
 TEST_F(SavedDictionary, IsTrainedAgainIfItsFileIsDamaged) {

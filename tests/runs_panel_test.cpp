@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "messages/metrics.h"
 #include "posted.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"

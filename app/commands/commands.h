@@ -272,9 +272,11 @@ struct NeuronsOptions {
   std::int64_t neuron = 0;
   bool over_training = false;
   bool json = false;
+  std::string probe = {}, word = "it";  // instead: linear probes of a label, or of the senses of a word
   bool dictionary = false;  // its features instead of neurons; the rest as in DictionaryOptions
   std::int64_t width = 4, active = 16, dictionary_steps = 1500;
   double l1 = 0.05;
+  std::string of = "layer";  // see site_text
   bool carriers = false;  // instead: the features that carry the difference between two sentences, at the word
   std::string clean = ExplainOptions().clean, corrupted = ExplainOptions().corrupted, at = "it";
 };

@@ -27,6 +27,8 @@ struct InterventionsText {
 // Throws ConfigError naming the error and the allowed values, also for a layer or head that the model does not have.
 // The directions of neurons and features are still empty.
 Interventions interventions_from(const InterventionsText& text, const ModelConfig& model);
+// As site_text; throws ConfigError.
+ActivationSite site_from(std::string_view text, const LayerPlace& place, const ModelConfig& model);
 AttentionPart part_from(std::string_view name);
 
 // Throws ConfigError if a requested intervention is not the one that the inspection shows: a query, key or token beyond

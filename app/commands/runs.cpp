@@ -16,6 +16,7 @@
 #include "common/matrix_text.h"
 #include "files/storage/file.h"
 #include "files/storage/run_list.h"
+#include "messages/metrics.h"
 
 namespace attnscope {
 namespace {

@@ -57,6 +57,8 @@ void add_directions(TorchEngine& engine, Interventions& interventions) {
     NeuronsQuestion question{.place = steering.place, .neuron = std::stoi(std::string(number))};
     if (unit == "feature") {
       question.dictionary.emplace();
+      if (const std::size_t at = number.find('@'); at != std::string_view::npos)
+        question.dictionary->of = site_from(number.substr(at + 1), steering.place, engine.config().model);
       engine.read_corpus([&](const Progress& news) { line.show(news.what, news.fraction); });
     }
     steering.direction = engine.direction(question, [&](double done) { line.show("Training the dictionary", done); });

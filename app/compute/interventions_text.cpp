@@ -38,7 +38,7 @@ constexpr std::string_view head_form = "PART.LAYER.HEAD, such as encoder.2.3";
 constexpr std::string_view layer_form = "encoder.LAYER or decoder.LAYER, such as encoder.1";
 constexpr std::string_view forced_form = "PART.LAYER.HEAD:QUERY->KEY, such as encoder.2.3:10->1";
 constexpr std::string_view steered_form =
-    "LAYER:FACTOR:TEXT, LAYER:FACTOR:TEXT:TEXT, or LAYER:FACTOR:neuron=N or feature=N, such as 2:4:king:man";
+    "LAYER:FACTOR:TEXT, LAYER:FACTOR:TEXT:TEXT, or LAYER:FACTOR:neuron=N or feature=N[@head.N], such as 2:4:king:man";
 constexpr std::string_view replaced_form = "source.POSITION=TEXT or target.POSITION=TEXT, such as source.4=wide";
 
 HeadPlace head_from(std::string_view text, std::string_view all, std::string_view form, const ModelConfig& model) {
@@ -93,7 +93,13 @@ Steering steering_from(std::string_view text, const ModelConfig& model) {
                                   -largest_steering, largest_steering));
   for (const std::string_view unit : {"neuron", "feature"}) {
     if (!rest.starts_with(fmt::format("{}=", unit))) continue;
-    steering.plus = fmt::format("{} {}", unit, number_from(rest.substr(unit.size() + 1), 0, text, steered_form));
+    std::string_view numbered = rest.substr(unit.size() + 1);
+    const std::size_t at = unit == "feature" ? numbered.find('@') : std::string_view::npos;
+    steering.plus = fmt::format("{} {}", unit, number_from(numbered.substr(0, at), 0, text, steered_form));
+    if (at != std::string_view::npos) {
+      site_from(numbered.substr(at + 1), steering.place, model);
+      steering.plus += numbered.substr(at);
+    }
     steering.is_given = true;
     return steering;
   }
@@ -138,6 +144,15 @@ void check_in_context(const ReplacedToken& replaced, const Snapshot& inspection,
 }
 
 }  // namespace
+
+ActivationSite site_from(std::string_view text, const LayerPlace& place, const ModelConfig& model) {
+  const std::vector<ActivationSite> sites = activation_sites(model, place);
+  const auto found = std::ranges::find(sites, text, site_text);
+  if (found != sites.end()) return *found;
+  std::vector<std::string> allowed;
+  for (const ActivationSite& site : sites) allowed.push_back(site_text(site));
+  throw ConfigError(fmt::format("the layer has no activations '{}'; allowed: {}", text, fmt::join(allowed, ", ")));
+}
 
 AttentionPart part_from(std::string_view name) {
   for (const AttentionPart part : attention_parts)

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "commands/commands.h"
+#include "commands/interventions_text.h"
 #include "commands/progress.h"
 #include "compute/opening.h"
 #include "engine/torch_engine.h"
@@ -62,6 +63,7 @@ Json json_of(const NeuronsResult& result) {
                {"card", card_json(result.question.neuron, result.card)}};
   if (result.question.dictionary)
     json["dictionary"] = {{"features", result.dictionary.features},   {"dead", result.dictionary.dead},
+                          {"of", site_text(result.question.dictionary->of)},
                           {"active", result.dictionary.active},       {"unexplained", result.dictionary.unexplained},
                           {"recovered", result.dictionary.recovered}, {"sharper", result.dictionary.sharper}};
   for (const NeuronFacts& facts : result.neurons) {
@@ -157,19 +159,62 @@ void print(const Carriers& carriers, const std::string& word) {
   fmt::print("the whole vector set to its mean in the other sentences: {}\n", share(carriers.exact));
 }
 
+Json json_of(const ProbingResult& result) {
+  Json json = {{"label", token_label_names[static_cast<std::size_t>(result.question.label)]},
+               {"stack", result.question.decoder ? "decoder" : "encoder"},
+               {"layers", result.layers},
+               {"classes", Json::array()},
+               {"points", Json::array()}};
+  for (std::size_t i = 0; i < result.classes.size(); ++i)
+    json["classes"].push_back({{"name", result.classes[i]}, {"tokens", result.counts[i]}});
+  for (const ProbingPoint& point : result.points)
+    json["points"].push_back({{"step", point.step}, {"accuracy", point.accuracy}, {"control", point.control}});
+  return json;
+}
+
+void print(const ProbingResult& result) {
+  const std::int64_t tokens = std::reduce(result.counts.begin(), result.counts.end());
+  fmt::print("{} tokens, {} classes; the most frequent, {}, is {:.1f} %. Accuracy of five held-out folds, %:\n", tokens,
+             result.classes.size(), result.classes.front(),
+             100.0 * static_cast<double>(result.counts.front()) / static_cast<double>(tokens));
+  for (const ProbingPoint& point : result.points)
+    for (std::size_t i = 0; i < result.layers.size(); ++i)
+      fmt::print("step {:>8}  {:<22} {:>6.1f}  control {:>6.1f}\n", point.step, result.layers[i],
+                 100 * point.accuracy[i], 100 * point.control[i]);
+}
+
+int probes(TorchEngine& engine, const NeuronsOptions& options, bool decoder, ProgressLine& line) {
+  const auto label = std::ranges::find(token_label_names, options.probe) - token_label_names.begin();
+  const ProbingQuestion question{decoder, static_cast<TokenLabel>(label), options.word, options.over_training};
+  const ProbingResult result =
+      engine.probing(question, *engine.watch(), [&](double done) { line.show("Fitting the probes", done); });
+  line.clear();
+  if (!result.problem.empty()) throw std::runtime_error(result.problem);
+  if (options.json) {
+    fmt::print("{}\n", json_of(result).dump(-1, ' ', false, Json::error_handler_t::replace));
+  } else {
+    print(result);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int neurons(const NeuronsOptions& options) {
   ProgressLine line;
   TorchEngine engine;
   open_run(engine, options.run, options.corpus, options.target, line);
+  const ModelConfig& model = engine.config().model;
+  const LayerPlace place{!options.encoder && model.has_decoder(), static_cast<int>(options.layer) - 1};
+  if (!options.probe.empty()) return probes(engine, options, place.decoder, line);
   const NeuronsQuestion question{
-      .place = {!options.encoder && engine.config().model.has_decoder(), static_cast<int>(options.layer) - 1},
+      .place = place,
       .dictionary = options.dictionary
                         ? std::optional(DictionaryOptions{.width = static_cast<int>(options.width),
                                                           .active = static_cast<int>(options.active),
                                                           .l1 = options.l1,
-                                                          .steps = static_cast<int>(options.dictionary_steps)})
+                                                          .steps = static_cast<int>(options.dictionary_steps),
+                                                          .of = site_from(options.of, place, model)})
                         : std::nullopt,
       .neuron = static_cast<int>(options.neuron),
       .over_training = options.over_training};

@@ -31,12 +31,14 @@
 #include "inspect/evaluation/length.h"
 #include "inspect/evaluation/nearest.h"
 #include "inspect/evaluation/neurons.h"
+#include "inspect/evaluation/probing.h"
 #include "inspect/evaluation/senses.h"
 #include "inspect/evaluation/tensor_spread.h"
 #include "inspect/evaluation/vocabulary_facts.h"
 #include "inspect/probe/gradients.h"
 #include "inspect/probe/inspect_model.h"
 #include "inspect/probe/order.h"
+#include "inspect/probe/readings.h"
 #include "inspect/probe/tensors.h"
 #include "messages/metrics.h"
 #include "model/activations.h"
@@ -827,6 +829,13 @@ void TorchEngine::complete(Snapshot& snapshot, SequenceModel& model, const Probe
   if (run_.dictionary && probe.features == run_.dictionary_key)
     snapshot.features = SentenceFeatures{
         run_.dictionary_key, sentence_features(model, snapshot, run_.dictionary_key.place, *run_.dictionary)};
+  if (probe.tuned_lens && run_.lens && snapshot.decodings) {
+    const auto translate = [this](std::size_t row, const torch::Tensor& x) { return run_.lens->translate(row, x); };
+    auto decodings = std::make_shared<Decodings>(*snapshot.decodings);
+    decodings->lens = lens_rows(model, *run_.tokenizer, snapshot, translate, yield);
+    decodings->lens_is_tuned = true;
+    snapshot.decodings = std::move(decodings);
+  }
   snapshot.unseen = unseen_words(snapshot, yield);
   if (run_.seen_words) snapshot.known_words = run_.seen_words->size();
   if (probe.embeddings) snapshot.embeddings = embeddings(*probe.embeddings);
@@ -991,7 +1000,7 @@ NearestResult TorchEngine::nearest(const NearestQuestion& question, SequenceMode
 NeuronsResult TorchEngine::neurons(const NeuronsQuestion& question, const WatchedModel& watched,
                                    const FractionCallback& progress) {
   SequenceModel& model = *watched.model;
-  NeuronsResult made{.problem = neurons_problem(run_.config.model, question.place), .question = question};
+  NeuronsResult made{.problem = neurons_problem(run_.config.model, question), .question = question};
   if (!made.problem.empty()) return made;
   const YieldCallback yield = [&] { progress(0); };
   const std::vector<Batch> batches = texts_to_read(model, made.problem, yield);
@@ -1021,7 +1030,7 @@ NeuronsResult TorchEngine::neurons(const NeuronsQuestion& question, const Watche
 std::vector<float> TorchEngine::direction(const NeuronsQuestion& question, const FractionCallback& progress) {
   const auto watched = watch();
   std::shared_ptr<const SparseDictionary> dictionary;
-  if (const std::string problem = neurons_problem(run_.config.model, question.place); !problem.empty())
+  if (const std::string problem = neurons_problem(run_.config.model, question); !problem.empty())
     throw std::runtime_error(problem);
   if (question.dictionary) dictionary = this->dictionary(question, *watched, progress);
   const torch::Tensor rows = written_rows(*watched->model, question.place, dictionary.get());
@@ -1035,6 +1044,8 @@ Carriers TorchEngine::carriers(const NeuronsQuestion& question, const ContrastQu
                                const std::string& word, const FractionCallback& progress) {
   if (question.place.decoder != run_.config.model.is_language_model())
     throw std::runtime_error("the features of a word are in the stack that reads the sentence");
+  if (question.dictionary->of.kind != ActivationKind::stream)
+    throw std::runtime_error("features are ablated at a word in the residual stream; choose the layer's output");
   const auto watched = watch();
   const auto dictionary = this->dictionary(question, *watched, progress);
   const ContrastRuns runs(*watched->model, *run_.tokenizer, contrast);
@@ -1051,7 +1062,7 @@ Carriers TorchEngine::carriers(const NeuronsQuestion& question, const ContrastQu
 std::shared_ptr<const SparseDictionary> TorchEngine::dictionary(const NeuronsQuestion& question,
                                                                 const WatchedModel& watched,
                                                                 const FractionCallback& progress) {
-  std::string problem = neurons_problem(run_.config.model, question.place);
+  std::string problem = neurons_problem(run_.config.model, question);
   const std::vector<Batch> texts =
       problem.empty() ? texts_to_read(*watched.model, problem, [&] { progress(0); }) : std::vector<Batch>();
   if (!problem.empty()) throw std::runtime_error(problem);
@@ -1065,25 +1076,96 @@ std::shared_ptr<const SparseDictionary> TorchEngine::dictionary(const NeuronsQue
                                                                 const FractionCallback& progress) {
   const DictionaryKey key{watched.step, question.place, *question.dictionary};
   if (run_.dictionary && run_.dictionary_key == key) return run_.dictionary;
-  // Not next to other programs' checkpoints, which have no record.
-  const RunFolder* folder = home_ ? &home_->held.folder() : run_.folder && run_.record ? &*run_.folder : nullptr;
-  const auto [width, active, l1, steps] = key.options;
-  const std::string label = fmt::format("{} {}, {} × d_model, {} active, L1 {}, {} steps, corpus {}, weights {:016x}",
-                                        key.place.decoder ? "decoder" : "encoder", key.place.layer + 1, width, active,
-                                        l1, steps, corpus_of_run().hash, folder ? checksum_of(*watched.model) : 0);
-  SparseDictionary made = empty_dictionary(run_.config.model.d_model, key.options);
-  const auto file = folder ? folder->dictionary(key.place.decoder, key.place.layer) : std::filesystem::path();
-  if (!folder || !load_derived(file, made.tensors(), label)) {
+  const RunFolder* folder = derived_folder();
+  const auto& [width, active, l1, steps, of] = key.options;
+  const std::string activations = of.kind == ActivationKind::stream ? "" : site_text(of);
+  const std::string label =
+      fmt::format("{} {}{}, {} × d_model, {} active, L1 {}, {} steps, corpus {}, weights {:016x}",
+                  key.place.decoder ? "decoder" : "encoder", key.place.layer + 1, activations, width, active, l1,
+                  steps, corpus_of_run().hash, folder ? checksum_of(*watched.model) : 0);
+  SparseDictionary made = empty_dictionary(added_rows(*watched.model, key.place, of).size(0), key.options);
+  const auto file =
+      folder ? folder->dictionary(key.place.decoder, key.place.layer, activations) : std::filesystem::path();
+  read_or_make(file, made.tensors(), label, [&] {
     made = trained_dictionary(question, watched, texts, progress);
-    try {
-      if (folder) save_derived(file, made.tensors(), label);
-    } catch (const FileError&) {
-      // A folder that cannot be written to costs only the next training.
-    }
-  }
+    return made.tensors();
+  });
   run_.dictionary = std::make_shared<const SparseDictionary>(made.to(watched.model->device()));
   run_.dictionary_key = key;
   return run_.dictionary;
+}
+
+// Not next to other programs' checkpoints, which have no record.
+const RunFolder* TorchEngine::derived_folder() const {
+  return home_ ? &home_->held.folder() : run_.folder && run_.record ? &*run_.folder : nullptr;
+}
+
+void TorchEngine::read_or_make(const std::filesystem::path& file, const NamedTensors& tensors, const std::string& label,
+                               const std::function<NamedTensors()>& make) {
+  if (!file.empty() && load_derived(file, tensors, label)) return;
+  const NamedTensors made = make();
+  try {
+    if (!file.empty()) save_derived(file, made, label);
+  } catch (const FileError&) {
+    // A folder that cannot be written to costs only the next time.
+  }
+}
+
+ProbingResult TorchEngine::probing(const ProbingQuestion& question, const WatchedModel& watched,
+                                   const FractionCallback& progress) {
+  ProbingResult made{.question = question};
+  const std::vector<Batch> texts = texts_to_read(*watched.model, made.problem, [&] { progress(0); });
+  if (question.decoder ? !run_.config.model.has_decoder() : run_.config.model.is_language_model())
+    made.problem = question.decoder ? mark("The model has no decoder.") : mark("The model has no encoder.");
+  const auto add = [&](const WatchedModel& at, const FractionCallback& done) {
+    if (made.problem.empty())
+      add_probes(*at.model, *run_.tokenizer, corpus_of_run(), run_.config.corpus, texts, at.step, made,
+                 [&] { done(0.5); });
+  };
+  if (question.over_training) {
+    visit_recorded(add, progress);
+  } else {
+    add(watched, progress);
+  }
+  return made;
+}
+
+// Fitted to the training part, or to the texts if training draws its examples; measured on the texts.
+TunedLensResult TorchEngine::tuned_lens(const WatchedModel& watched, const FractionCallback& progress) {
+  constexpr std::int64_t most_tokens = 16'384, most_numbers = std::int64_t{1} << 25;
+  SequenceModel& model = *watched.model;
+  const YieldCallback yield = [&] { progress(0); };
+  TunedLensResult made;
+  const std::vector<Batch> texts = texts_to_read(model, made.problem, yield);
+  std::int64_t rows = 0;
+  const auto sample = [&](const std::vector<Batch>& batches, std::int64_t most) {
+    const auto read = [&](const Inspection& pass) {
+      std::vector<torch::Tensor> streams;
+      for (const LensStream& of : lens_streams(pass)) streams.push_back(of.stream);
+      rows = std::ssize(streams);
+      return streams.empty() ? torch::Tensor() : torch::cat(streams, -1);
+    };
+    const TokenSample found(model, batches, true, {.sublayers_wanted = true, .hidden_wanted = true}, read, yield, most);
+    return found.values.unflatten(1, {std::max<std::int64_t>(1, rows), -1});
+  };
+  if (!run_.config.model.has_decoder() || run_.config.model.is_recurrent())
+    made.problem = mark("The logit lens needs a decoder with a residual stream.");
+  if (!made.problem.empty()) return made;
+  const torch::Tensor held_out = sample(texts, TokenSample::most_tokens);
+  auto lens = std::make_shared<TunedLens>(identity_lens(rows, held_out.size(2)));
+  made.logit_kl = lens_divergence(model, held_out, *lens);
+  const RunFolder* folder = derived_folder();
+  const std::string label =
+      fmt::format("corpus {}, weights {:016x}", corpus_of_run().hash, folder ? checksum_of(model) : 0);
+  read_or_make(folder ? folder->tuned_lens() : std::filesystem::path(), lens->tensors(), label, [&] {
+    const std::vector<Batch> trained = training_batches(model, *dataset(yield), texts_per_batch(), 2);
+    const std::int64_t most = std::min(most_tokens, most_numbers / (rows * held_out.size(2)));
+    *lens = fit_tuned_lens(model, sample(trained.empty() ? texts : trained, most), progress);
+    return lens->tensors();
+  });
+  made.tuned_kl = lens_divergence(model, held_out, *lens);
+  run_.lens = std::move(lens);
+  return made;
 }
 
 // On the training part; on the texts themselves if training draws its examples.
@@ -1091,8 +1173,9 @@ SparseDictionary TorchEngine::trained_dictionary(const NeuronsQuestion& question
                                                  const std::vector<Batch>& texts, const FractionCallback& progress) {
   const YieldCallback yield = [&] { progress(0); };
   const std::vector<Batch> trained = training_batches(*watched.model, *dataset(yield), texts_per_batch(), 4);
-  const TokenSample outputs = layer_outputs(*watched.model, trained.empty() ? texts : trained, question.place, yield);
-  return train_dictionary(outputs.values, *question.dictionary, progress);
+  const TokenSample sample = activation_sample(*watched.model, trained.empty() ? texts : trained, question.place,
+                                               question.dictionary->of, yield);
+  return train_dictionary(sample.values, *question.dictionary, progress);
 }
 
 HeadsResult TorchEngine::heads(SequenceModel& model, const FractionCallback& progress) {
@@ -1159,6 +1242,8 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
     void operator()(const FourierQuestion& asked) { answer = engine.fourier(asked, progress); }
     void operator()(const NearestQuestion& asked) { answer = engine.nearest(asked, *watched.model, progress); }
     void operator()(const NeuronsQuestion& asked) { answer = engine.neurons(asked, watched, progress); }
+    void operator()(const ProbingQuestion& asked) { answer = engine.probing(asked, watched, progress); }
+    void operator()(const TunedLensQuestion&) { answer = engine.tuned_lens(watched, progress); }
     void operator()(const AttributionQuestion& asked) {
       answer = inspect_attribution(*watched.model, *engine.run_.tokenizer, asked, progress);
     }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "inspect/evaluation/carriers.h"
 #include "inspect/evaluation/dictionary.h"
 #include "inspect/evaluation/seen_words.h"
+#include "inspect/evaluation/tuned_lens.h"
 #include "inspect/probe/embeddings.h"
 #include "messages/engine.h"
 #include "training/batch_inspection.h"
@@ -112,6 +114,8 @@ class TorchEngine final : public Engine {
   // The vector that the question's neuron or feature adds to the residual stream (NeuronCard::direction). Throws
   // std::runtime_error if there is none.
   std::vector<float> direction(const NeuronsQuestion& question, const FractionCallback& progress);
+  ProbingResult probing(const ProbingQuestion& question, const WatchedModel& watched, const FractionCallback& progress);
+  TunedLensResult tuned_lens(const WatchedModel& watched, const FractionCallback& progress);
   FourierResult fourier(const FourierQuestion& question, const FractionCallback& progress);
 
   // The distributions of every parameter, its gradient and the sentence's activations, at every recorded step, and now.
@@ -129,6 +133,12 @@ class TorchEngine final : public Engine {
   using Visit = std::function<void(const WatchedModel&, const FractionCallback&)>;
   void visit_recorded(const Visit& visit, const FractionCallback& progress);
 
+  // Reads the tensors from the file if it was saved with that label; else makes them, and saves them there. No path:
+  // nothing is read or saved.
+  static void read_or_make(const std::filesystem::path& file, const NamedTensors& tensors, const std::string& label,
+                           const std::function<NamedTensors()>& make);
+  // Where what is derived from the run's weights is saved; null: nowhere.
+  const RunFolder* derived_folder() const;
   std::vector<Batch> texts_to_read(SequenceModel& model, std::string& problem, const YieldCallback& yield);
   std::int64_t texts_per_batch() const;
 
@@ -174,6 +184,7 @@ class TorchEngine final : public Engine {
     std::shared_ptr<const SenseResult> senses;
     std::shared_ptr<const SparseDictionary> dictionary;
     DictionaryKey dictionary_key;
+    std::shared_ptr<const TunedLens> lens;  // the one fitted last
 
     std::int64_t step() const { return trainer ? trainer->steps_done() : watched->step; }
   };

@@ -65,6 +65,16 @@ struct LensRow {
   std::vector<LensCell> cells;
 };
 
+// Fits the tuned lens: an affine map per row translates the residual stream before the logit lens reads it (Belrose et
+// al. 2023, arXiv 2303.08112).
+struct TunedLensQuestion {};
+
+struct TunedLensResult {
+  std::string problem = {};  // why there is none, in one sentence
+  // KL(output ‖ lens) over the validation part, in nats per token, of every row of Decodings::lens.
+  std::vector<double> logit_kl = {}, tuned_kl = {};
+};
+
 // One output and its attention maps; see Probe::hypothesis.
 struct HypothesisInspection {
   std::vector<int> ids;        // as requested, including </s>
@@ -80,6 +90,7 @@ struct Decodings {
   double length_penalty = 0;      // α used to score the tree
   std::vector<int> ranks;         // 1, 2, 3, 5, … evenly on a logarithmic axis, the last is the vocabulary size
   std::vector<std::vector<float>> ranked;   // [step][i]: probability of the token of rank ranks[i]
+  bool lens_is_tuned = false;
   std::vector<LensRow> lens;                // in the order of the forward pass; empty for a recurrent model
   HypothesisInspection hypothesis;
 };

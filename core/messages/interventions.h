@@ -21,6 +21,19 @@ inline LayerPlace layer_of(const HeadPlace& place) {
   return {place.part != AttentionPart::encoder, place.layer};
 }
 
+// Activations of a layer: the residual stream after it, the hidden units of its feed-forward sublayer, or the output of
+// a head before W_O.
+enum class ActivationKind { stream, hidden, head };
+struct ActivationSite {
+  ActivationKind kind = ActivationKind::stream;
+  bool cross = false;  // the head is one of cross-attention
+  int head = 0;
+  bool operator==(const ActivationSite&) const = default;
+};
+std::vector<ActivationSite> activation_sites(const ModelConfig& model, const LayerPlace& place);
+std::string site_text(const ActivationSite& site);  // "layer", "hidden", "head.3", "cross.3"
+AttentionPart part_of(const LayerPlace& place, const ActivationSite& site);
+
 // Gives all of one query's weight to one key.
 struct ForcedAttention {
   HeadPlace place;

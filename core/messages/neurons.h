@@ -13,16 +13,17 @@
 
 namespace attnscope {
 
-// A sparse autoencoder of a layer's output: its features are listed like neurons.
+// A sparse autoencoder of a layer's activations: its features are listed like neurons.
 struct DictionaryOptions {
-  int width = 4;      // features, as a multiple of d_model
+  int width = 4;      // features, as a multiple of the number of activations
   int active = 16;    // the largest features of a token that count (TopK, 2406.04093); 0: all, with the L1 penalty
   double l1 = 0.05;   // of the features' sum, if `active` is 0 (Bricken et al. 2023)
   int steps = 1500;
+  ActivationSite of = {};
   bool operator==(const DictionaryOptions&) const = default;
 };
 
-// A dictionary of the output of that layer, trained with the weights of that step.
+// A dictionary of activations of that layer, trained with the weights of that step.
 struct DictionaryKey {
   std::int64_t step = 0;
   LayerPlace place;
@@ -38,7 +39,7 @@ struct SentenceFeatures {
 
 struct DictionaryFacts {
   int features = 0, dead = 0;  // dead: on no token of the sample
-  double unexplained = 0;      // share of the variance of the layer's output
+  double unexplained = 0;      // share of the variance of the activations
   double active = 0;           // features per token (L0)
   // (mean-ablated loss − loss through the dictionary) ÷ (mean-ablated loss − loss): 1 loses nothing
   double recovered = 0;

@@ -46,6 +46,7 @@ struct Probe {
   // ---- optional results in addition to maps and decoding
   bool decoding = false;                     // computes Snapshot::decodings
   std::vector<int> hypothesis = {};          // output to inspect, Decodings::hypothesis; empty: the best of the beam
+  bool tuned_lens = false;                   // in `decodings`, once it was fitted
   std::optional<HeadPlace> inside = {};      // computes Snapshot::inside for this head
   bool sublayers = false;                    // computes Snapshot::sublayers
   std::optional<DictionaryKey> features = {};  // computes Snapshot::features if it is the dictionary trained last

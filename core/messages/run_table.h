@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "config/config.h"
-#include "messages/metrics.h"
+#include "messages/metric_point.h"
 
 namespace attnscope {
 
 // The results of a run: the last value of every metric (messages/metrics.h), and then these.
-inline constexpr std::size_t lowest_validation = metric_rows.size();  // the minimum of the validation loss
+inline constexpr std::size_t lowest_validation = MetricPoint::capacity;  // the minimum of the validation loss
 // The first validation at which 99 % of the training examples were right, and of the validation part.
 inline constexpr std::size_t memorized_step = lowest_validation + 1, generalized_step = lowest_validation + 2;
 inline constexpr std::size_t num_results = lowest_validation + 3;

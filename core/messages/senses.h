@@ -1,9 +1,11 @@
-// One word in many sentences, and its vectors after each layer: do its senses separate?
+// What vectors say about tokens: one word in many sentences, whose senses separate or not, and linear probes of labels
+// (Hewitt & Liang 2019, arXiv 1909.03368).
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/matrix.h"
@@ -42,5 +44,36 @@ struct SenseResult {
 };
 
 inline constexpr int most_occurrences = 240;
+
+// ---- probes
+
+// What the corpus knows of a token. The sense is that of one word; of "it", the gender of its antecedent.
+enum class TokenLabel { sense, position, kind, previous, depth };
+inline constexpr std::array<std::string_view, 5> token_label_names = {"sense", "position", "class", "previous",
+                                                                      "depth"};
+
+struct ProbingQuestion {
+  bool decoder = false;  // its tokens, not the encoder's
+  TokenLabel label = TokenLabel::position;
+  std::string word = "it";     // whose sense
+  bool over_training = false;  // also at every recorded step
+  bool operator==(const ProbingQuestion&) const = default;
+};
+
+struct ProbingPoint {
+  std::int64_t step = 0;
+  std::vector<double> accuracy, control;  // by layer, as in SenseLayer
+};
+
+struct ProbingResult {
+  std::string problem = {};  // why there is none, in one sentence
+  ProbingQuestion question = {};
+  std::vector<std::string> classes = {};  // most frequent first
+  std::vector<std::int64_t> counts = {};  // of the tokens with each class
+  std::vector<std::string> layers = {};   // as SenseLayer::name
+  bool has_embedding = true;              // the first of them
+  std::vector<ProbingPoint> points = {};  // ascending; the last with the present weights
+  std::vector<Matrix> directions = {};    // by layer: classes × D; see probe_directions
+};
 
 }  // namespace attnscope

@@ -8,6 +8,7 @@
 #include "messages/attribution.h"
 #include "messages/circuit.h"
 #include "messages/cost.h"
+#include "messages/decodings.h"
 #include "messages/embeddings.h"
 #include "messages/evaluation.h"
 #include "messages/fourier.h"
@@ -18,6 +19,7 @@
 #include "messages/nearest.h"
 #include "messages/neurons.h"
 #include "messages/order.h"
+#include "messages/senses.h"
 #include "messages/tensor_spread.h"
 
 namespace attnscope {
@@ -61,20 +63,22 @@ struct FormationStudy {
 // GradientQuestion: how far a token's loss reaches back. CostQuestion: the cost by length of layers of the run's width.
 // LengthQuestion: translation quality by source length, also beyond training. OrderQuestion: the output for a sentence
 // with shuffled words. InductionQuestion: which heads continue repeated tokens. FourierQuestion: the frequencies of a
-// model of modular arithmetic. NeuronsQuestion: what the hidden units of a layer respond to.
-// NearestQuestion: the corpus's contexts with vectors like that of a token.
+// model of modular arithmetic. NeuronsQuestion: what the hidden units of a layer respond to. ProbingQuestion: what
+// linear probes read off the layers. TunedLensQuestion: fits the tuned lens. NearestQuestion: the corpus's contexts
+// with vectors like that of a token.
 using StudyQuestion =
     std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy, FormationStudy, SweepQuestion,
                  ScoreQuestion, HeadsQuestion, HeadsHistoryQuestion, AttributionQuestion, GradientQuestion,
                  CostQuestion, LengthQuestion, OrderQuestion, TensorsQuestion, InductionQuestion, FourierQuestion,
-                 NeuronsQuestion, NearestQuestion>;
+                 NeuronsQuestion, NearestQuestion, ProbingQuestion, TunedLensQuestion>;
 
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
   std::int64_t step = 0;  // optimizer steps of the weights
   std::variant<Evaluation, TextEvaluation, TsneMap, CircuitResult, CorpusCircuit, Trial, Formation, SweepResult,
                ScoreSplit, HeadsResult, HeadsHistory, AttributionResult, GradientResult, CostResult, LengthResult,
-               OrderResult, TensorsResult, InductionResult, FourierResult, NeuronsResult, NearestResult>
+               OrderResult, TensorsResult, InductionResult, FourierResult, NeuronsResult, NearestResult,
+               ProbingResult, TunedLensResult>
       answer;
 };
 

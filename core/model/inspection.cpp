@@ -128,7 +128,13 @@ void LayerInspection::keep_weights(const torch::Tensor& weights, AttentionPart p
 
 torch::Tensor LayerInspection::heads(torch::Tensor heads, AttentionPart part) {
   heads = patched(inspection_, {ValueKind::heads, part, layer_}, heads);
-  if (!inspection_ || !inspection_->interventions) return heads;
+  if (!inspection_) return heads;
+  for (const ActivationChange& change : inspection_->changes) {
+    if (!is_here(change, ActivationKind::head) || part_of(change.place, change.of) != part) continue;
+    heads = heads.clone();
+    heads.select(1, change.of.head).copy_(change.change(heads.select(1, change.of.head)));
+  }
+  if (!inspection_->interventions) return heads;
   bool copied = false;
   for (const HeadPlace& off : inspection_->interventions->heads_off) {
     if (off.part != part || off.layer != layer_ || !is_inside(off.head, heads.size(1))) continue;
@@ -144,19 +150,22 @@ torch::Tensor LayerInspection::side_by_side(const torch::Tensor& heads, std::int
   return this->heads(kernels::split_heads(heads, num_heads), part).transpose(1, 2).flatten(2);
 }
 
+bool LayerInspection::is_here(const ActivationChange& change, ActivationKind kind) const {
+  return change.of.kind == kind && change.place == LayerPlace{decoder_, layer_};
+}
+
 torch::Tensor LayerInspection::neurons(torch::Tensor active) const {
-  if (!inspection_ || inspection_->held.empty()) return active;
-  active = active.clone();
-  for (const HeldNeuron& held : inspection_->held)
-    if (held.place == LayerPlace{decoder_, layer_}) active.select(-1, held.neuron).fill_(held.activation);
+  if (!inspection_) return active;
+  for (const ActivationChange& change : inspection_->changes)
+    if (is_here(change, ActivationKind::hidden)) active = change.change(active);
   return active;
 }
 
 torch::Tensor LayerInspection::stream(torch::Tensor x) {
   if (!inspection_) return x;
   const LayerPlace here{decoder_, layer_};
-  for (const StreamChange& change : inspection_->streams)
-    if (change.place == here) x = change.change(x);
+  for (const ActivationChange& change : inspection_->changes)
+    if (is_here(change, ActivationKind::stream)) x = change.change(x);
   if (!inspection_->interventions) return x;
   for (const Steering& steering : inspection_->interventions->steered) {
     if (steering.place != here || std::cmp_not_equal(steering.direction.size(), x.size(-1))) continue;

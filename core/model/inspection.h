@@ -69,17 +69,11 @@ struct Patches {
   std::vector<Exchange> exchanges;
 };
 
-// A hidden unit of a feed-forward sublayer that has this activation at every token.
-struct HeldNeuron {
-  LayerPlace place;
-  int neuron = 0;
-  double activation = 0;
-};
-
-// The residual stream after a layer is replaced by change(x), B×L×D.
-struct StreamChange {
+// Activations x of a layer, B×L×W, are replaced by change(x).
+struct ActivationChange {
   LayerPlace place;
   std::function<torch::Tensor(const torch::Tensor&)> change;
+  ActivationSite of = {};
 };
 
 // For a decoder-only model: only the first of so many queries attends to the first key.
@@ -91,8 +85,7 @@ struct Inspection {
   const Interventions* interventions = nullptr;
   const Patches* patches = nullptr;  // not in a pass with a cache
   bool values_wanted = false;
-  std::vector<HeldNeuron> held = {};
-  std::vector<StreamChange> streams = {};
+  std::vector<ActivationChange> changes = {};
   std::optional<HeadPlace> head_wanted = {};  // record the tensors of its sublayer
   bool sublayers_wanted = false;
   std::optional<LayerPlace> layer_wanted = {};  // whose sublayers; nullopt: of all layers
@@ -161,7 +154,7 @@ class LayerInspection {
   // Same as heads(), for `num_heads` concatenated heads: B×Q×Hd.
   torch::Tensor side_by_side(const torch::Tensor& heads, std::int64_t num_heads, AttentionPart part);
 
-  // The activations of a feed-forward network's hidden units, B×L×F, with those held that are to be.
+  // The activations of a feed-forward network's hidden units, B×L×F, with the changes to them.
   torch::Tensor neurons(torch::Tensor active) const;
 
   // The layer's output, B×L×D, with the changes to it.
@@ -185,6 +178,7 @@ class LayerInspection {
 
  private:
   AttentionWeights& kept(AttentionPart part);
+  bool is_here(const ActivationChange& change, ActivationKind kind) const;
   void hide(const torch::Tensor& weights, const HiddenKeys& hidden) const;
   void force(const torch::Tensor& weights, const ForcedAttention& forced) const;
 

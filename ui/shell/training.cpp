@@ -11,6 +11,7 @@
 #include "shell/saved_view.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/circuit/view.h"
+#include "workspaces/decoding/view.h"
 #include "workspaces/embeddings/view.h"
 #include "workspaces/flow/view.h"
 #include "workspaces/mechanisms/view.h"
@@ -77,6 +78,14 @@ struct HandOver {
   }
   void operator()(const NearestResult& inspection) const {
     take_contexts(views.of<FlowView>().contexts, inspection, result.run, result.step);
+  }
+  void operator()(const ProbingResult& inspection) const {
+    take_probes(views.of<FlowView>().probes, inspection, result.run, result.step);
+  }
+  void operator()(const TunedLensResult& inspection) const {
+    LensChoice& lens = views.of<DecodingView>().lens;
+    lens.step = result.step;
+    lens.fitted = inspection;
   }
   void operator()(const NeuronsResult& inspection) const {
     take_neurons(views.of<FlowView>().neurons, inspection, result.run, result.step);
@@ -202,6 +211,8 @@ std::string study_text(const StudyQuestion& question, const ModelConfig& model) 
   if (std::holds_alternative<NearestQuestion>(question)) return tr("Comparing contexts");
   if (const auto* neurons = std::get_if<NeuronsQuestion>(&question))
     return neurons->dictionary ? tr("Training the sparse autoencoder") : tr("Measuring neurons");
+  if (std::holds_alternative<ProbingQuestion>(question)) return tr("Fitting the probes");
+  if (std::holds_alternative<TunedLensQuestion>(question)) return tr("Fitting the tuned lens");
   if (std::holds_alternative<FourierQuestion>(question)) return tr("Transforming the embeddings");
   if (std::holds_alternative<AttributionQuestion>(question)) return tr("Decomposing the output");
   if (std::holds_alternative<GradientQuestion>(question)) return tr("Computing the gradients");

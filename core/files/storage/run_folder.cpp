@@ -111,8 +111,9 @@ std::filesystem::path RunFolder::kept_weights(std::int64_t step) const {
   return checkpoints() / fmt::format("{:08}.safetensors", step);
 }
 
-std::filesystem::path RunFolder::dictionary(bool decoder, int layer) const {
-  return path / fmt::format("dictionary.{}.{}.safetensors", decoder ? "decoder" : "encoder", layer + 1);
+std::filesystem::path RunFolder::dictionary(bool decoder, int layer, const std::string& activations) const {
+  return path / fmt::format("dictionary.{}.{}{}{}.safetensors", decoder ? "decoder" : "encoder", layer + 1,
+                            activations.empty() ? "" : ".", activations);
 }
 
 std::vector<std::filesystem::path> RunFolder::other_tokenizer_files() const {

@@ -38,10 +38,12 @@ struct RunFolder {
   std::filesystem::path best() const { return path / "best.safetensors"; }  // weights of the lowest validation loss
   std::filesystem::path checkpoints() const { return path / "checkpoints"; }
   std::filesystem::path kept_weights(std::int64_t step) const;  // checkpoints/00012000.safetensors
-  // The sparse dictionary of a layer's output: dictionary.encoder.2.safetensors, layers counted from 1.
-  std::filesystem::path dictionary(bool decoder, int layer) const;
+  // The sparse dictionary of activations of a layer, counted from 1: dictionary.encoder.2.hidden.safetensors; without a
+  // name of activations, of the layer's output.
+  std::filesystem::path dictionary(bool decoder, int layer, const std::string& activations = {}) const;
+  std::filesystem::path tuned_lens() const { return path / "tuned_lens.safetensors"; }
 
-  // All except the weights in checkpoints/ and the dictionaries, which can be trained again. Not every run has all of
+  // All except the weights in checkpoints/ and what can be computed again from the weights. Not every run has all of
   // them.
   std::vector<std::filesystem::path> files() const;
 };

@@ -9,6 +9,7 @@
 
 #include "common/mark.h"
 #include "files/storage/run_folder.h"
+#include "messages/metrics.h"
 
 namespace attnscope {
 namespace {

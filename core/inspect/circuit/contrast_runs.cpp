@@ -332,9 +332,9 @@ std::vector<Odds> ContrastRuns::read_side_by_side(std::span<const ChangedRun> ru
   return odds_of(logits_of(runs, encode, inspection));
 }
 
-std::vector<Odds> ContrastRuns::read(const StreamChange& change) const {
+std::vector<Odds> ContrastRuns::read(const ActivationChange& change) const {
   const std::array runs = {ChangedRun{ContrastSide::clean}, ChangedRun{ContrastSide::corrupted}};
-  Inspection inspection{.streams = {change}};
+  Inspection inspection{.changes = {change}};
   return odds_of(logits_of(runs, !change.place.decoder, inspection));
 }
 

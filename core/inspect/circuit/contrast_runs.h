@@ -46,7 +46,7 @@ class ContrastRuns {
   std::vector<Odds> read(std::span<const ChangedRun> runs, const PathEnd& end, const YieldCallback& yield) const;
 
   // With the residual stream of both sentences changed: 2×L×D, the clean one first.
-  std::vector<Odds> read(const StreamChange& change) const;
+  std::vector<Odds> read(const ActivationChange& change) const;
 
   // The fraction of the other sentence's answer in such a run's margin; see Effect.
   double share(ContrastSide of, double margin) const;

@@ -18,7 +18,7 @@ struct TrainedDictionary : torch::nn::Module {
   explicit TrainedDictionary(const SparseDictionary& begun)
       : dictionary{register_parameter("center", begun.center), register_parameter("reading", begun.reading),
                    register_parameter("offset", begun.offset), register_parameter("writing", begun.writing),
-                   begun.active} {}
+                   begun.active, begun.of} {}
   SparseDictionary dictionary;
 };
 
@@ -41,13 +41,13 @@ torch::Tensor SparseDictionary::decode(const torch::Tensor& features) const {
 }
 
 SparseDictionary SparseDictionary::to(torch::Device device) const {
-  return {center.to(device), reading.to(device), offset.to(device), writing.to(device), active};
+  return {center.to(device), reading.to(device), offset.to(device), writing.to(device), active, of};
 }
 
 SparseDictionary empty_dictionary(std::int64_t width, const DictionaryOptions& options) {
   const std::int64_t features = width * options.width;
   return {torch::zeros({width}), torch::zeros({width, features}), torch::zeros({features}),
-          torch::zeros({features, width}), options.active};
+          torch::zeros({features, width}), options.active, options.of};
 }
 
 // The loss is the squared error of vectors whose mean square is 1, plus the L1 penalty.
@@ -78,7 +78,7 @@ SparseDictionary train_dictionary(const torch::Tensor& vectors, const Dictionary
   }
   const auto own = [](const torch::Tensor& parameter) { return parameter.detach().clone(); };
   return {own(made.center) * scale + mean, own(made.reading), own(made.offset) * scale, own(made.writing),
-          options.active};
+          options.active, options.of};
 }
 
 }  // namespace attnscope

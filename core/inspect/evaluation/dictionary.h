@@ -15,6 +15,7 @@ struct SparseDictionary {
   torch::Tensor offset;     // M
   torch::Tensor writing;    // M×D, rows of norm 1
   std::int64_t active = 0;  // see DictionaryOptions
+  ActivationSite of = {};   // what the vectors are
 
   // …×D → …×M, none negative.
   torch::Tensor encode(const torch::Tensor& vectors) const;

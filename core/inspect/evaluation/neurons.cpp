@@ -17,7 +17,7 @@ constexpr std::size_t num_contexts = 8;
 constexpr std::int64_t num_deciles = 10, num_bins = 24, num_effects = 8;
 constexpr std::int64_t rarest = 3;       // tokens that occur less often correlate by chance
 constexpr double duplicate_from = 0.99;  // correlation
-constexpr std::int64_t dictionary_tokens = 32'768;
+constexpr std::int64_t dictionary_tokens = 32'768, dictionary_numbers = std::int64_t{1} << 25;
 constexpr std::int64_t columns_at_once = 1024;             // of F×F correlations
 constexpr std::int64_t logits_at_once = std::int64_t{1} << 26;  // 256 MiB
 
@@ -30,14 +30,29 @@ const SublayerTensors* feed_forward_of(const Inspection& inspection, const Layer
   return nullptr;
 }
 
-Inspection sublayers_of(const LayerPlace& place) {
-  return {.sublayers_wanted = true, .layer_wanted = place};
+constexpr ActivationSite hidden_units{ActivationKind::hidden};
+
+Inspection pass_for(const LayerPlace& place, const ActivationSite& of) {
+  Inspection pass{.sublayers_wanted = true, .layer_wanted = place};
+  if (of.kind == ActivationKind::head) pass.head_wanted = HeadPlace{part_of(place, of), place.layer, of.head};
+  return pass;
 }
 
-torch::Tensor active_of(const Inspection& inspection, const LayerPlace& place, const SparseDictionary* dictionary) {
-  const SublayerTensors* sublayer = feed_forward_of(inspection, place);
+ActivationSite site_of(const SparseDictionary* dictionary) {
+  return dictionary ? dictionary->of : hidden_units;
+}
+
+// B×L×W; undefined if the pass skipped the layer.
+torch::Tensor activations_in(const Inspection& pass, const LayerPlace& place, const ActivationSite& of) {
+  const SublayerTensors* sublayer = feed_forward_of(pass, place);
   if (!sublayer) return {};
-  return dictionary ? dictionary->encode(sublayer->out) : sublayer->active;
+  if (of.kind != ActivationKind::head) return of.kind == ActivationKind::hidden ? sublayer->active : sublayer->out;
+  return pass.head->heads_output.chunk(pass.head->q.size(1), -1)[static_cast<std::size_t>(of.head)];
+}
+
+torch::Tensor active_of(const Inspection& pass, const LayerPlace& place, const SparseDictionary* dictionary) {
+  const torch::Tensor found = activations_in(pass, place, site_of(dictionary));
+  return dictionary && found.defined() ? dictionary->encode(found) : found;
 }
 
 // N×F → each column minus its mean, divided by its norm; a column that does not vary becomes 0.
@@ -88,7 +103,8 @@ std::vector<NeuronEffect> effects(const torch::Tensor& logits, bool largest, con
 
 }  // namespace
 
-std::string neurons_problem(const ModelConfig& config, const LayerPlace& place) {
+std::string neurons_problem(const ModelConfig& config, const NeuronsQuestion& question) {
+  const LayerPlace& place = question.place;
   const std::int64_t layers = place.decoder ? config.num_decoder_layers : config.num_encoder_layers;
   if (config.is_recurrent() || config.is_capture() || !config.has_feed_forward())
     return mark("This model has no feed-forward sublayers, so it has no neurons to list.");
@@ -97,30 +113,42 @@ std::string neurons_problem(const ModelConfig& config, const LayerPlace& place) 
   if (place.layer < 0 || place.layer >= layers)
     return fmt::format(mark("Layer {} does not exist; layers of the {}: {}."), place.layer + 1,
                        place.decoder ? "decoder" : "encoder", layers);
+  const ActivationSite of = question.dictionary ? question.dictionary->of : hidden_units;
+  if (std::ranges::count(activation_sites(config, place), of) == 0)
+    return fmt::format(mark("The layer has no activations {}."), site_text(of));
   return {};
 }
 
-torch::Tensor written_rows(const SequenceModel& model, const LayerPlace& place, const SparseDictionary* dictionary) {
-  if (dictionary) return dictionary->writing.cpu();
+torch::Tensor added_rows(const SequenceModel& model, const LayerPlace& place, const ActivationSite& of) {
+  if (of.kind == ActivationKind::stream) return torch::eye(model.config().d_model);
   const std::string layer = fmt::format("{}.layers.{}.", place.decoder ? "decoder" : "encoder", place.layer);
-  const torch::Tensor rows = parameter_named(model, layer + "linear2.weight").t();
-  const torch::Tensor gain = parameter_named(model, layer + "feed_forward_output_norm.weight");
+  const bool hidden = of.kind == ActivationKind::hidden;
+  const std::string attention = of.cross ? "multihead_attn" : "self_attn";
+  torch::Tensor rows = parameter_named(model, layer + (hidden ? "linear2" : attention + ".out_proj") + ".weight").t();
+  if (!hidden)
+    rows = rows.chunk(part_size(model.config(), part_of(place, of)).heads)[static_cast<std::size_t>(of.head)];
+  const std::string norm = (hidden ? "feed_forward" : attention) + "_output_norm.weight";
+  const torch::Tensor gain = parameter_named(model, layer + norm);
   return gain.defined() ? rows * gain : rows;
 }
 
-TokenSample layer_outputs(SequenceModel& model, const std::vector<Batch>& batches, const LayerPlace& place,
-                          const YieldCallback& yield) {
-  const auto read = [&](const Inspection& inspection) {
-    const SublayerTensors* sublayer = feed_forward_of(inspection, place);
-    return sublayer ? sublayer->out : torch::Tensor();
-  };
-  return TokenSample(model, batches, place.decoder, sublayers_of(place), read, yield, dictionary_tokens);
+torch::Tensor written_rows(const SequenceModel& model, const LayerPlace& place, const SparseDictionary* dictionary) {
+  const torch::Tensor rows = added_rows(model, place, site_of(dictionary));
+  return dictionary ? dictionary->writing.cpu().matmul(rows) : rows;
+}
+
+TokenSample activation_sample(SequenceModel& model, const std::vector<Batch>& batches, const LayerPlace& place,
+                              const ActivationSite& of, const YieldCallback& yield) {
+  const std::int64_t most = std::min(dictionary_tokens, dictionary_numbers / added_rows(model, place, of).size(0));
+  return TokenSample(
+      model, batches, place.decoder, pass_for(place, of),
+      [&](const Inspection& pass) { return activations_in(pass, place, of); }, yield, most);
 }
 
 Matrix sentence_features(SequenceModel& model, const Snapshot& snapshot, const LayerPlace& place,
                          const SparseDictionary& dictionary) {
   const torch::NoGradGuard no_gradients;
-  Inspection inspection = sublayers_of(place);
+  Inspection inspection = pass_for(place, dictionary.of);
   inspection.interventions = &snapshot.interventions;
   const auto ids = [&](const std::vector<Token>& tokens) { return ids_tensor(ids_of(tokens), model.device()); };
   const Memory memory = snapshot.source.empty() ? Memory() : model.encode(ids(snapshot.source), {}, &inspection);
@@ -135,7 +163,7 @@ NeuronSample::NeuronSample(SequenceModel& model, const std::vector<Batch>& batch
       dictionary_(std::move(dictionary)),
       has_signs_(!dictionary_ && model.config().is_gated()),
       sample_(
-          model, batches, place.decoder, sublayers_of(place),
+          model, batches, place.decoder, pass_for(place, site_of(dictionary_.get())),
           [&](const Inspection& inspection) { return active_of(inspection, place, dictionary_.get()); }, yield) {}
 
 torch::Tensor NeuronSample::strength(const torch::Tensor& activations) const {
@@ -184,12 +212,12 @@ std::vector<NeuronFacts> NeuronSample::facts(const SequenceModel& model, const T
 
 // A pass in which the neuron has that activation at every token.
 Inspection NeuronSample::held(int neuron, double activation) const {
-  if (!dictionary_) return {.held = {{place_, neuron, activation}}};
   const auto change = [this, neuron, activation](const torch::Tensor& x) {
+    if (!dictionary_) return x.index_fill(-1, torch::full({1}, neuron, x.options().dtype(torch::kInt64)), activation);
     const torch::Tensor now = dictionary_->encode(x).select(-1, neuron).unsqueeze(-1);
     return x + (activation - now) * dictionary_->writing[neuron];
   };
-  return {.streams = {{place_, change}}};
+  return {.changes = {{place_, change, site_of(dictionary_.get())}}};
 }
 
 // Per target of the sample, its loss.
@@ -214,13 +242,14 @@ DictionaryFacts NeuronSample::dictionary_facts(SequenceModel& model, const Neuro
   DictionaryFacts facts{.features = static_cast<int>(features.size(1)),
                         .dead = static_cast<int>(features.size(1) - num_live)};
   facts.active = features.gt(0).sum(1).to(torch::kFloat64).mean().item<double>();
-  const torch::Tensor outputs = layer_outputs(model, sample_.batches, place_, yield).values, mean = outputs.mean(0);
+  const torch::Tensor outputs = activation_sample(model, sample_.batches, place_, dictionary_->of, yield).values,
+                      mean = outputs.mean(0);
   const SparseDictionary here = dictionary_->to(torch::kCPU);
   const double variance = (outputs - mean).square().sum().item<double>();
   const double error = (outputs - here.decode(here.encode(outputs))).square().sum().item<double>();
   facts.unexplained = variance > 0 ? error / variance : 0;
   const auto loss = [&](const std::function<torch::Tensor(const torch::Tensor&)>& change) {
-    return losses(model, {.streams = {{place_, change}}}, yield).mean().item<double>();
+    return losses(model, {.changes = {{place_, change, dictionary_->of}}}, yield).mean().item<double>();
   };
   const double rebuilt =
       loss([&](const torch::Tensor& x) { return dictionary_->decode(dictionary_->encode(x)); });

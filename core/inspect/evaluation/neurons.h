@@ -11,16 +11,19 @@
 
 namespace attnscope {
 
-// Why a model's neurons cannot be listed; empty: they can.
-std::string neurons_problem(const ModelConfig& config, const LayerPlace& place);
+// Why a model's neurons, or the features of its dictionary, cannot be listed; empty: they can.
+std::string neurons_problem(const ModelConfig& config, const NeuronsQuestion& question);
 
-// The vector that each neuron, or each feature of the dictionary, adds to the residual stream, F×D; with a norm of the
-// sublayer's output, before its division. `dictionary` is null for neurons.
+// What a unit of every activation adds to the residual stream, W×D; with a norm of the sublayer's output, before its
+// division.
+torch::Tensor added_rows(const SequenceModel& model, const LayerPlace& place, const ActivationSite& of);
+
+// The same for the features of a dictionary, F×D; null: for neurons.
 torch::Tensor written_rows(const SequenceModel& model, const LayerPlace& place, const SparseDictionary* dictionary);
 
-// The output of the layer on every token of a sample, N×D: the vectors of a dictionary.
-TokenSample layer_outputs(SequenceModel& model, const std::vector<Batch>& batches, const LayerPlace& place,
-                          const YieldCallback& yield);
+// The activations on every token of a sample, N×W: the vectors of a dictionary.
+TokenSample activation_sample(SequenceModel& model, const std::vector<Batch>& batches, const LayerPlace& place,
+                              const ActivationSite& of, const YieldCallback& yield);
 
 // The activations of the dictionary's features in the sentence of a whole snapshot, with its interventions: tokens of
 // the layer's stack × features; empty if the layer is skipped.

@@ -194,20 +194,12 @@ void group_by_output(const std::vector<WordReading>& readings, SenseResult& insp
   }
 }
 
-std::string layer_name(std::size_t layer, const ModelConfig& model) {
-  const bool placed = !model.is_recurrent() && position_scheme(model.positions).form == PositionForm::added;
-  if (layer == 0) return placed ? mark("embedding + position") : mark("embedding");
-  return model.is_recurrent() ? mark("top layer") : fmt::format(mark("layer {}"), layer);
-}
-
-void add_layers(const std::vector<WordReading>& readings, const ModelConfig& model, SenseResult& inspection,
+void add_layers(const std::vector<torch::Tensor>& layers, const ModelConfig& model, SenseResult& inspection,
                 const YieldCallback& yield) {
   std::vector<int> groups;
   for (const Occurrence& occurrence : inspection.occurrences) groups.push_back(occurrence.group);
-  for (std::size_t layer = 0; layer < readings.front().vectors.size(); ++layer) {
-    std::vector<torch::Tensor> rows;
-    for (const WordReading& reading : readings) rows.push_back(reading.vectors[layer]);
-    const torch::Tensor vectors = torch::stack(rows);  // occurrences × D
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    const torch::Tensor& vectors = layers[layer];
     if (!vectors.isfinite().all().item<bool>()) {
       inspection.problem =
           mark("The model's outputs are not finite: open the run again to return to its last checkpoint.");
@@ -233,16 +225,23 @@ void add_layers(const std::vector<WordReading>& readings, const ModelConfig& mod
 
 }  // namespace
 
-SenseResult inspect_senses(SequenceModel& model, const Tokenizer& tokenizer, const Corpus* corpus,
-                           const CorpusConfig& config, const std::string& word, const YieldCallback& yield) {
+std::string layer_name(std::size_t layer, const ModelConfig& model) {
+  const bool placed = !model.is_recurrent() && position_scheme(model.positions).form == PositionForm::added;
+  if (layer == 0) return placed ? mark("embedding + position") : mark("embedding");
+  return model.is_recurrent() ? mark("top layer") : fmt::format(mark("layer {}"), layer);
+}
+
+WordVectors word_vectors(SequenceModel& model, const Tokenizer& tokenizer, const Corpus* corpus,
+                         const CorpusConfig& config, const std::string& word, const YieldCallback& yield) {
   model.check_standing_still();
-  SenseResult inspection;
+  WordVectors made;
+  SenseResult& inspection = made.about;
   inspection.word = word;
   if (is_english_french(config) && !model.config().reads_text())
     for (const std::string_view known : ambiguous_words()) inspection.suggestions.emplace_back(known);
   if (!corpus) {
     inspection.problem = mark("The run's corpus could not be read, so there are no sentences to search.");
-    return inspection;
+    return made;
   }
   Collector collector(tokenizer, model.config(), config, word, inspection);
   if (!word.empty()) collect(*corpus, collector, yield);
@@ -250,7 +249,7 @@ SenseResult inspect_senses(SequenceModel& model, const Tokenizer& tokenizer, con
     inspection.problem =
         fmt::format(mark("The corpus has {} with \"{}\" as a source word that fits into the model: type another word."),
                     collector.found.empty() ? mark("no sentence") : mark("only one sentence"), word);
-    return inspection;
+    return made;
   }
   std::vector<WordReading> readings;
   for (const Found& found : collector.found) {
@@ -268,8 +267,19 @@ SenseResult inspect_senses(SequenceModel& model, const Tokenizer& tokenizer, con
     inspection.grouped_by = mark("the output token that attends to it most");
     group_by_output(readings, inspection);
   }
-  add_layers(readings, model.config(), inspection, yield);
-  return inspection;
+  for (std::size_t layer = 0; layer < readings.front().vectors.size(); ++layer) {
+    std::vector<torch::Tensor> rows;
+    for (const WordReading& reading : readings) rows.push_back(reading.vectors[layer]);
+    made.layers.push_back(torch::stack(rows));
+  }
+  return made;
+}
+
+SenseResult inspect_senses(SequenceModel& model, const Tokenizer& tokenizer, const Corpus* corpus,
+                           const CorpusConfig& config, const std::string& word, const YieldCallback& yield) {
+  WordVectors found = word_vectors(model, tokenizer, corpus, config, word, yield);
+  if (found.about.problem.empty()) add_layers(found.layers, model.config(), found.about, yield);
+  return std::move(found.about);
 }
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "data/corpus/corpus.h"
 #include "data/tokenizer/tokenizer.h"
@@ -10,6 +11,18 @@
 #include "model/model.h"
 
 namespace attnscope {
+
+// The vectors of a word after the embedding and after every layer, occurrences × D each, and what is known of its
+// occurrences; no layers of that yet.
+struct WordVectors {
+  SenseResult about;
+  std::vector<torch::Tensor> layers;
+};
+WordVectors word_vectors(SequenceModel& model, const Tokenizer& tokenizer, const Corpus* corpus,
+                         const CorpusConfig& config, const std::string& word, const YieldCallback& yield);
+
+// "embedding", "layer 1", …
+std::string layer_name(std::size_t layer, const ModelConfig& model);
 
 // The vectors of `word` (one word, case-insensitive) in at most most_occurrences sentences that fit the model, after
 // the embedding and after every layer of the input's stack. Occurrences are grouped by the sense known to the built-in

@@ -18,6 +18,39 @@ namespace {
 
 constexpr std::int64_t lens_guesses = 3;
 
+// A pass over the whole output.
+struct WholePass {
+  Inspection record;
+  torch::Tensor features;  // 1×T×D
+
+  WholePass(SequenceModel& model, const Snapshot& whole)
+      : record{.interventions = whole.interventions.empty() ? nullptr : &whole.interventions,
+               .sublayers_wanted = true,
+               .hidden_wanted = true} {
+    Memory memory;
+    const auto ids = [&](std::span<const Token> tokens) { return ids_tensor(ids_of(tokens), model.device()); };
+    if (!model.config().is_language_model()) memory = model.encode(ids(whole.typed()), {}, &record);
+    features = model.decode(ids(whole.target_in), memory, nullptr, &record);
+  }
+};
+
+std::vector<LensRow> read_rows(SequenceModel& model, const Tokenizer& tokenizer, const Snapshot& whole,
+                               const Inspection& record, const LensTranslation& translate, const YieldCallback& yield) {
+  std::vector<LensRow> rows;
+  for (const auto& [layer, within, stream] : lens_streams(record)) {
+    if (yield) yield();
+    const torch::Tensor read = translate ? translate(rows.size(), stream) : stream;
+    const torch::Tensor logits = model.logits(model.finished(read)).squeeze(0);  // T×V
+    LensRow& row = rows.emplace_back(LensRow{layer, within, {}});
+    for (std::int64_t step = 0; step < logits.size(0); ++step) {
+      const Choice choice(logits[step], tokenizer, model.config());
+      const int written = whole.target_out[static_cast<std::size_t>(step)].id;
+      row.cells.push_back({choice.best(lens_guesses), choice.probability(written), choice.rank(written)});
+    }
+  }
+  return rows;
+}
+
 class Finder {
  public:
   Finder(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const Snapshot& whole,
@@ -97,37 +130,12 @@ class Finder {
   // The ranks of every step, and every layer's guesses (logit lens), from one pass over the whole output.
   void add_steps(Decodings& found) {
     if (yield_) yield_();
-    Inspection record{.interventions = search_.interventions, .sublayers_wanted = true, .hidden_wanted = true};
-    Memory memory;
-    if (!model_.config().is_language_model()) memory = model_.encode(source_, {}, &record);
-    const auto inputs = ids_of(whole_.target_in);
-    const torch::Tensor features = model_.decode(ids_tensor(inputs, model_.device()), memory, nullptr, &record);
+    const WholePass pass(model_, whole_);
     found.ranks = plotted_ranks(model_.vocab_size());
-    const torch::Tensor logits = model_.logits(features).squeeze(0);  // T×V
+    const torch::Tensor logits = model_.logits(pass.features).squeeze(0);  // T×V
     for (std::int64_t step = 0; step < logits.size(0); ++step)
       found.ranked.push_back(Choice(logits[step], tokenizer_, model_.config()).ranked(found.ranks));
-    for (std::size_t i = 0; i < record.hidden.size(); ++i) {
-      const int layer = static_cast<int>(i);
-      std::vector<const SublayerTensors*> within;
-      for (const SublayerTensors& sublayer : record.sublayers)
-        if (sublayer.decoder && sublayer.layer == layer) within.push_back(&sublayer);
-      if (!within.empty()) within.pop_back();  // the whole layer ends with it
-      for (const SublayerTensors* sublayer : within)
-        found.lens.push_back({layer, sublayer->sublayer, lens(sublayer->out)});
-      found.lens.push_back({layer, std::nullopt, lens(record.hidden[i])});
-    }
-  }
-
-  std::vector<LensCell> lens(const torch::Tensor& stream) const {  // 1×T×D
-    if (yield_) yield_();
-    const torch::Tensor logits = model_.logits(model_.finished(stream)).squeeze(0);  // T×V
-    std::vector<LensCell> cells;
-    for (std::int64_t step = 0; step < logits.size(0); ++step) {
-      const Choice choice(logits[step], tokenizer_, model_.config());
-      const int written = whole_.target_out[static_cast<std::size_t>(step)].id;
-      cells.push_back({choice.best(lens_guesses), choice.probability(written), choice.rank(written)});
-    }
-    return cells;
+    found.lens = read_rows(model_, tokenizer_, whole_, pass.record, {}, yield_);
   }
 
   static std::vector<int> best_of_beam(const Decodings& found) {
@@ -191,6 +199,26 @@ std::int64_t writing_limit(const ModelConfig& model, std::size_t typed, std::siz
 Decodings find_decodings(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const Snapshot& whole,
                          const YieldCallback& yield) {
   return Finder(model, tokenizer, probe, whole, yield).find();
+}
+
+// ---- the logit lens
+
+std::vector<LensStream> lens_streams(const Inspection& pass) {
+  std::vector<LensStream> streams;
+  for (std::size_t i = 0; i < pass.hidden.size(); ++i) {
+    const int layer = static_cast<int>(i);
+    for (const SublayerTensors& sublayer : pass.sublayers)
+      if (sublayer.decoder && sublayer.layer == layer) streams.push_back({layer, sublayer.sublayer, sublayer.out});
+    // The whole layer ends with its last sublayer.
+    if (!streams.empty() && streams.back().layer == layer) streams.pop_back();
+    streams.push_back({layer, std::nullopt, pass.hidden[i]});
+  }
+  return streams;
+}
+
+std::vector<LensRow> lens_rows(SequenceModel& model, const Tokenizer& tokenizer, const Snapshot& whole,
+                               const LensTranslation& translate, const YieldCallback& yield) {
+  return read_rows(model, tokenizer, whole, WholePass(model, whole).record, translate, yield);
 }
 
 // ---- one hypothesis

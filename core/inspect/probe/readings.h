@@ -1,6 +1,7 @@
 // The alternative outputs for a sentence.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "data/tokenizer/tokenizer.h"
@@ -25,6 +26,23 @@ std::int64_t writing_limit(const ModelConfig& model, std::size_t typed, std::siz
 // `yield` is called at every decoded token of each, and may throw to cancel.
 Decodings find_decodings(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const Snapshot& whole,
                          const YieldCallback& yield);
+
+// ---- the logit lens
+
+// The residual stream that each row of the lens reads, B×T×D, from a pass that records sublayers and hidden states.
+struct LensStream {
+  int layer = 0;
+  std::optional<Sublayer> within;
+  torch::Tensor stream;
+};
+std::vector<LensStream> lens_streams(const Inspection& pass);
+
+// What is done to a row's stream before it is read.
+using LensTranslation = std::function<torch::Tensor(std::size_t row, const torch::Tensor& stream)>;
+
+// The rows for the output of the snapshot, which is fully decoded.
+std::vector<LensRow> lens_rows(SequenceModel& model, const Tokenizer& tokenizer, const Snapshot& whole,
+                               const LensTranslation& translate, const YieldCallback& yield);
 
 // ---- attention of one hypothesis of a search
 

@@ -390,6 +390,22 @@ void check(const NeuronsResult& result) {
     for (const NeuronContext& context : *contexts) check(context);
 }
 
+void check(const ProbingResult& result) {
+  if (!result.problem.empty()) return;
+  const std::size_t layers = result.layers.size();
+  expect(!result.points.empty() && result.counts.size() == result.classes.size() &&
+             result.directions.size() == layers,
+         "probes, their classes and layers");
+  for (const ProbingPoint& point : result.points)
+    expect(point.accuracy.size() == layers && point.control.size() == layers, "probes and their layers");
+  for (const Matrix& direction : result.directions)
+    expect(std::cmp_equal(direction.rows, result.classes.size()), "a probe's directions and its classes");
+}
+
+void check(const TunedLensResult& result) {
+  expect(result.logit_kl.size() == result.tuned_kl.size(), "the tuned lens and the logit lens");
+}
+
 void check(const NearestResult& result) {
   for (const NearestContext& found : result.contexts) check(found.context);
 }

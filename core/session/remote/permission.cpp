@@ -85,6 +85,7 @@ struct OutOfRange {
   std::string operator()(const AttributionQuestion& asked) const { return (*this)(asked.text); }
   std::string operator()(const GradientQuestion& asked) const { return (*this)(asked.text); }
   std::string operator()(const NearestQuestion& asked) const { return (*this)(asked.text); }
+  std::string operator()(const ProbingQuestion& asked) const { return (*this)(asked.word); }
   std::string operator()(const TensorsQuestion& asked) const { return (*this)(asked.text); }
   std::string operator()(const NeuronsQuestion& asked) const {
     const DictionaryOptions options = asked.dictionary.value_or(DictionaryOptions());

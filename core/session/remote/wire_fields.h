@@ -131,6 +131,10 @@ inline constexpr auto last_value<CostLayer> = CostLayer::convolution;
 template <>
 inline constexpr auto last_value<ValueKind> = ValueKind::feed_forward;
 template <>
+inline constexpr auto last_value<ActivationKind> = ActivationKind::head;
+template <>
+inline constexpr auto last_value<TokenLabel> = TokenLabel::depth;
+template <>
 inline constexpr auto last_value<VectorKind> = VectorKind::head;
 template <>
 inline constexpr auto last_value<ChangeKind> = ChangeKind::exchange;

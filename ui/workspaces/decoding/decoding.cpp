@@ -128,6 +128,7 @@ void ask_for_decodings(const Views& views, Probe& probe) {
   probe.decoding = true;
   probe.options = view.options;
   probe.hypothesis = view.hypothesis;
+  probe.tuned_lens = view.lens.tuned && view.lens.fitted;
   if (probe.text == view.masked_text) probe.masked = view.masked;
 }
 
@@ -146,6 +147,11 @@ void draw_decoding(WorkspaceContext& context) {
   ImGui::BeginChild("mode", ImVec2(0, 0), false, view_flags());
   draw_mode(shown, view, context.textures, skin);
   ImGui::EndChild();
+  const bool shows_lens = view.mode == DecodingMode::steps && view.picture == StepPicture::lens && view.lens.tuned;
+  // Once per run: fitted again as the run trains, it would never be ready.
+  if (!shows_lens || view.lens.run == context.run.run || context.studying || context.study) return;
+  view.lens = {true, context.run.run, 0, std::nullopt};
+  context.study = TunedLensQuestion{};
 }
 
 }  // namespace attnscope

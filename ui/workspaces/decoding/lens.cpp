@@ -9,6 +9,7 @@
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/painter.h"
+#include "widgets/row.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -214,11 +215,43 @@ void draw_row_guesses(const LensPicture& picture, int row, std::size_t step) {
                skin);
 }
 
-void draw_explanation(const Skin& skin) {
+void draw_lens_choice(LensChoice& lens, const Skin& skin) {
+  const auto choose = [&](const char* title, bool tuned, const char* help) {
+    if (draw_choice(title, lens.tuned == tuned, help, skin)) lens.tuned = tuned;
+  };
+  choose(tr_label("logit lens"), false, tr("Reads each row's vector as if it were the last layer's."));
+  choose(
+      tr_label("tuned lens"), true,
+      tr("First translates each row's vector by an affine map, which is fitted to the model's output on the training "
+         "part when you choose it, in about a minute, and saved in the run's folder (2303.08112)."));
+  if (lens.tuned && row_button(tr_label("Recompute"))) lens.run = 0;
+  end_choices();
+}
+
+// "1: self-attention 3.21 → 1.02, …", but for the last layer, which is the output.
+std::string divergences(const Lens& rows, const TunedLensResult& fitted) {
+  std::string text;
+  for (std::size_t i = 0; i + 1 < std::min(rows.size(), fitted.tuned_kl.size()); ++i)
+    text += fmt::format("{}{} {:.2f} → {:.2f}", i > 0 ? ", " : "", row_name(rows[i]), fitted.logit_kl[i],
+                        fitted.tuned_kl[i]);
+  return text;
+}
+
+void draw_explanation(const LensChoice& choice, const Decodings& decodings, const Skin& skin) {
   small_text(skin.theme.text_dim,
              tr("Logit lens: the prediction after each layer and each attention sublayer if decoding stopped there. "
                 "The vector goes through the final layer norm, linear layer and softmax. Color: the prediction's "
                 "probability (bright: 1); underlined: the token that was generated."),
+             skin);
+  if (!choice.tuned) return;
+  if (!choice.fitted) return small_text(skin.theme.text_dim, tr("Fitting the tuned lens…"), skin);
+  if (!choice.fitted->problem.empty())
+    return small_text(skin.theme.text_dim, tr_filled(choice.fitted->problem), skin);
+  if (!decodings.lens_is_tuned) return;
+  small_text(skin.theme.text,
+             trf("Tuned lens, fitted at step {}. KL to the output on the validation part, nats per token, logit lens → "
+                 "tuned lens: {}",
+                 choice.step, divergences(decodings.lens, *choice.fitted)),
              skin);
 }
 
@@ -244,8 +277,9 @@ void draw_lens(const Shown& shown, DecodingView& view, const Decodings* decoding
     return draw_quiet_note(is_recorded(snapshot) ? recorded_note(shown) : "…", room, skin);
   const float row_height = font_size(skin.fonts.mono) + skin.px(8);
   const LensPicture picture{snapshot, decodings->lens, column_ends(snapshot, decodings->lens, skin), row_height, skin};
+  draw_lens_choice(view.lens, skin);
   draw_grid_of_guesses(picture, view);
-  draw_explanation(skin);
+  draw_explanation(view.lens, *decodings, skin);
   draw_step_guesses(picture, view.time_step);
 }
 

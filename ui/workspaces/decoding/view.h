@@ -26,6 +26,14 @@ struct ReadingsView {
   std::vector<std::vector<int>> differing;  // per reading, the tokens that differ from the greedy output
 };
 
+// The choice between logit lens and tuned lens, which is fitted when it is chosen.
+struct LensChoice {
+  bool tuned = false;
+  std::uint64_t run = 0;  // the one that it was asked for
+  std::int64_t step = 0;
+  std::optional<TunedLensResult> fitted;
+};
+
 struct DecodingView {
   DecodingMode mode = DecodingMode::steps;
   StepPicture picture = StepPicture::heads;
@@ -37,6 +45,7 @@ struct DecodingView {
   int candidate = -1;          // marked with the keyboard, to be forced next; −1: none
   int scrolled_to = -1;        // the step to which a long decoder input was last scrolled
   int lens_scrolled_to = -1;
+  LensChoice lens;
   Branches branches;  // all steered outputs
 
   Shown settled;  // the newest with Snapshot::decodings; shown until the next arrive

@@ -48,18 +48,25 @@ void draw_choices(NearestQuestion& question, const ModelConfig& model, const Ski
   ImGui::PopStyleVar();
 }
 
-// "8 of 20 contexts are the same token; 5 attend most to ▁animal."
+// "8 of 20 contexts are the same token; 5 attend most to ▁animal; 12 are followed by ▁was."
 std::string in_common(const NearestResult& result) {
-  std::map<std::string, int> attended;
+  std::map<std::string, int> attended, following;
   std::int64_t same = 0;
   for (const NearestContext& found : result.contexts) {
     same += found.context.tokens[static_cast<std::size_t>(found.context.at)] == result.token;
     ++attended[found.attended];
+    const auto next = static_cast<std::size_t>(found.context.at) + 1;
+    ++following[next < found.context.tokens.size() ? found.context.tokens[next] : tr("nothing")];
   }
-  const auto most = std::ranges::max_element(attended, {}, &std::pair<const std::string, int>::second);
+  const auto most = [](const std::map<std::string, int>& of) {
+    return *std::ranges::max_element(of, {}, &std::pair<const std::string, int>::second);
+  };
   return trf(
-      "{} of {} contexts have the same token; {} attend most to {}. Compared with {} tokens of the validation part.",
-      same, result.contexts.size(), most->second, one_line(most->first), result.tokens);
+      "{} of {} contexts have the same token; {} attend most to {}; {} are followed by {}. Compared with {} tokens of "
+      "the "
+      "validation part.",
+      same, result.contexts.size(), most(attended).second, one_line(most(attended).first), most(following).second,
+      one_line(most(following).first), result.tokens);
 }
 
 void draw_found(const NearestResult& result, const Skin& skin) {

@@ -35,8 +35,11 @@ constexpr std::array modes = {
         "The contexts of the corpus in which the model's vector is most like that of the chosen token, with its "
         "attention there (1910.05276).",
         "Contexts"},
+    WorkspaceView{"probes", "Probes",
+                  "Linear classifiers read labels, such as a word's sense or position, off the vectors of every layer at "
+                  "every recorded step (1909.03368)."},
 };
-static_assert(modes.size() == static_cast<std::size_t>(FlowMode::contexts) + 1);
+static_assert(modes.size() == static_cast<std::size_t>(FlowMode::probes) + 1);
 
 // ---- the keys
 
@@ -55,6 +58,7 @@ void go_to(WorkspaceContext& context) {
   if (view.mode == FlowMode::architecture) return move_box(view, snapshot->model, up, columns);
   if (view.mode == FlowMode::batch) return move_in_batch(view.batch, -up, columns);
   if (view.mode == FlowMode::contexts) return move_in_contexts(view.contexts, columns - up);
+  if (view.mode == FlowMode::probes) return;
   if (view.mode == FlowMode::neurons) return move_in_neurons(view.neurons, -up);
   if (view.mode == FlowMode::spread) return move_in_spreads(view.spread, -up, columns);
   if (columns != 0) return move_attention(view, snapshot->model, columns);
@@ -196,15 +200,17 @@ void draw_flow(WorkspaceContext& context) {
   draw_modes(view, skin);
   view.mode == FlowMode::architecture ? draw_summary(*shown.snapshot, skin) : end_choices();
   ImGui::BeginChild("mode", {0, 0}, false, view_flags());
-  // Same order as FlowMode; the last three have their own requests.
+  // Same order as FlowMode; the last four have their own requests.
   constexpr std::array draws = {draw_architecture, draw_lookup, draw_batch};
-  static_assert(draws.size() + 3 == modes.size());
+  static_assert(draws.size() + 4 == modes.size());
   if (view.mode == FlowMode::spread) {
     draw_spread(context, view.spread);
   } else if (view.mode == FlowMode::neurons) {
     draw_neurons(context, view.neurons);
   } else if (view.mode == FlowMode::contexts) {
     draw_contexts(context, view.contexts);
+  } else if (view.mode == FlowMode::probes) {
+    draw_probes(context, view.probes);
   } else {
     draws[static_cast<std::size_t>(view.mode)](shown, view, context.textures, skin);
   }

@@ -313,29 +313,11 @@ void draw_plots(NeuronsView& view, const Skin& skin) {
             skin);
 }
 
-// Adds a multiple of the direction to the active interventions, or replaces it there.
-void draw_steering(std::vector<Steering>& steered, NeuronsView& view, const NeuronsResult& result, const Skin& skin) {
-  ImGui::AlignTextToFramePadding();
-  dim_text(tr("activation"), skin);
-  ImGui::SameLine();
-  ImGui::SetNextItemWidth(skin.px(70));
-  real_input("##activation", view.steering, -largest_steering, largest_steering, skin);
-  help_tooltip(tr("Activation to add to every token; negative: to subtract. At first the largest in the sample."),
-               skin);
-  ImGui::SameLine();
-  const bool wants = ImGui::Button(tr_label("Steer"));
-  help_tooltip(tr("Adds that multiple of this direction to every token's vector after the layer (2308.10248). It is "
-                  "listed with the active interventions, which you can remove."),
-               skin);
-  if (!wants || !std::isfinite(view.steering)) return;
-  const Steering made{
-      .place = result.question.place,
-      .plus = fmt::format("{} {}", result.question.dictionary ? "feature" : "neuron", result.question.neuron),
-      .factor = view.steering,
-      .direction = result.card.direction,
-      .is_given = true};
-  std::erase_if(steered, [&](const Steering& it) { return it.place == made.place && it.plus == made.plus; });
-  steered.push_back(made);
+// As on the command line: "neuron 3", "feature 3", "feature 3@head.1".
+std::string unit_name(const NeuronsQuestion& question) {
+  const bool of_layer = !question.dictionary || question.dictionary->of.kind == ActivationKind::stream;
+  return fmt::format("{} {}{}", question.dictionary ? "feature" : "neuron", question.neuron,
+                     of_layer ? "" : "@" + site_text(question.dictionary->of));
 }
 
 void draw_card(WorkspaceContext& context, NeuronsView& view, const NeuronsResult& result) {
@@ -349,7 +331,7 @@ void draw_card(WorkspaceContext& context, NeuronsView& view, const NeuronsResult
   if (facts.duplicate >= 0) about += trf(", same as {}", facts.duplicate);
   if (result.question.dictionary)
     draw_caption(trf("Feature {}", neuron).c_str(), about,
-                 trf("Over {} sentences of the validation part. A feature is a direction of the layer's output: the "
+                 trf("Over {} sentences of the validation part. A feature is a direction of the activations: the "
                      "decoder row of the sparse autoencoder; its activation says how much of it a token contains. "
                      "Click a token of the sentence to list the features that respond to it.",
                      result.sentences),
@@ -365,13 +347,42 @@ void draw_card(WorkspaceContext& context, NeuronsView& view, const NeuronsResult
   if (result.question.neuron != neuron)
     return draw_quiet_note(tr("Measuring\u2026"), ImGui::GetContentRegionAvail(), skin);
   draw_effects(result, skin);
-  draw_steering(context.views.of<AttentionView>().interventions.steered, view, result, skin);
+  draw_steering(context.views.of<AttentionView>().interventions.steered, view.steering,
+                {.place = result.question.place,
+                 .plus = unit_name(result.question),
+                 .direction = result.card.direction,
+                 .is_given = true},
+                tr("activation"),
+                tr("Activation to add to every token; negative: to subtract. At first the largest in the sample."),
+                skin);
   draw_contexts(view, result, facts.largest, skin);
   draw_plots(view, skin);
 }
 
-// The choice of what is listed: the layer's neurons, or the features of a dictionary of its output.
-void draw_basis(NeuronsView& view, const Skin& skin) {
+std::string site_title(const ActivationSite& site) {
+  if (site.kind == ActivationKind::stream) return tr("layer output");
+  if (site.kind == ActivationKind::hidden) return tr("hidden units");
+  return site.cross ? trf("cross-attention head {}", site.head + 1) : trf("self-attention head {}", site.head + 1);
+}
+
+// The activations that the dictionary explains.
+void draw_sites(NeuronsView& view, const ModelConfig& model, const Skin& skin) {
+  ActivationSite& of = view.study.question.dictionary->of;
+  const std::vector<ActivationSite> sites = activation_sites(model, view.study.question.place);
+  if (std::ranges::count(sites, of) == 0) of = {};
+  ImGui::SetNextItemWidth(skin.px(215));
+  if (!begin_combo("##site", site_title(of)))
+    return help_tooltip(tr("The activations that the features explain. A head's output is taken before W_O."), skin);
+  for (const ActivationSite& site : sites) {
+    if (!ImGui::Selectable(site_title(site).c_str(), site == of)) continue;
+    of = site;
+    view.study.question.neuron = strongest_neuron;
+  }
+  ImGui::EndCombo();
+}
+
+// The choice of what is listed: the layer's neurons, or the features of a dictionary of its activations.
+void draw_basis(NeuronsView& view, const ModelConfig& model, const Skin& skin) {
   std::optional<DictionaryOptions>& dictionary = view.study.question.dictionary;
   const auto choose = [&](const char* title, bool features, const char* help) {
     if (!draw_choice(title, dictionary.has_value() == features, help, skin) || dictionary.has_value() == features)
@@ -382,9 +393,12 @@ void draw_basis(NeuronsView& view, const Skin& skin) {
   choose(tr_label("neurons"), false, tr("The hidden units of the feed-forward sublayer."));
   choose(
       tr_label("sparse features"), true,
-      tr("Directions of the layer's output, found by a sparse autoencoder that explains every token with at most 16 of "
-         "4 × d_model directions (TopK, 2406.04093). It is trained when you choose it, in about a minute, and saved in "
-         "the run's folder."));
+      tr("Directions of a layer's activations, found by a sparse autoencoder that explains every token with at most 16 "
+         "directions out of four times as many as there are activations (TopK, 2406.04093). It is trained when you "
+         "choose it, in about a minute, and saved in the run's folder."));
+  if (!dictionary) return;
+  draw_sites(view, model, skin);
+  ImGui::SameLine();
 }
 
 void draw_dictionary(const DictionaryFacts& facts, const Skin& skin) {
@@ -396,8 +410,8 @@ void draw_dictionary(const DictionaryFacts& facts, const Skin& skin) {
           100 * facts.sharper),
       skin);
   help_tooltip(
-      tr("Recovered: how much of the loss that is gained by the layer's output, compared with its mean, remains "
-         "when the dictionary's sum replaces it."),
+      tr("Recovered: how much of the loss that is gained by the activations, compared with their mean, remains "
+         "when the dictionary's sum replaces them."),
       skin);
 }
 
@@ -469,6 +483,25 @@ void draw_context(const NeuronContext& context, float largest, const std::string
   }
 }
 
+void draw_steering(std::vector<Steering>& steered, float& factor, Steering made, const char* label, const char* help,
+                   const Skin& skin) {
+  ImGui::AlignTextToFramePadding();
+  dim_text(label, skin);
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(skin.px(70));
+  real_input("##factor", factor, -largest_steering, largest_steering, skin);
+  help_tooltip(help, skin);
+  ImGui::SameLine();
+  const bool wants = ImGui::Button(tr_label("Steer"));
+  help_tooltip(tr("Adds that multiple of this direction to every token's vector after the layer (2308.10248). It is "
+                  "listed with the active interventions, which you can remove."),
+               skin);
+  if (!wants || !std::isfinite(factor)) return;
+  made.factor = factor;
+  std::erase_if(steered, [&](const Steering& it) { return it.place == made.place && it.plus == made.plus; });
+  steered.push_back(std::move(made));
+}
+
 void take_neurons(NeuronsView& view, NeuronsResult result, std::uint64_t run, std::int64_t step) {
   view.histogram = view.largest = view.mean = {};
   const NeuronCard& card = result.card;
@@ -512,7 +545,7 @@ void draw_neurons(WorkspaceContext& context, NeuronsView& view) {
   const Snapshot& snapshot = *context.maps.complete.snapshot;
   settle(view, context.config.model);
   draw_layers(view, context.config.model, skin);
-  draw_basis(view, skin);
+  draw_basis(view, context.config.model, skin);
   bool& over_training = view.study.question.over_training;
   if (draw_choice(tr_label("over training"), over_training,
                   tr("Also measures the chosen neuron at every recorded step, which takes as long for each."), skin))

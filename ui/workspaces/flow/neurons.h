@@ -60,6 +60,11 @@ void draw_neurons(WorkspaceContext& context, NeuronsView& view);
 // The tokens in a row, each behind its activation; what does not fit is cut on both sides of the marked token.
 void draw_context(const NeuronContext& context, float largest, const std::string& number, const Skin& skin);
 
+// A field for the factor, and a button that adds that multiple of the direction to the active interventions, or
+// replaces it there.
+void draw_steering(std::vector<Steering>& steered, float& factor, Steering made, const char* label, const char* help,
+                   const Skin& skin);
+
 // Neurons × facts.
 std::optional<WorkspaceNumbers> neuron_numbers(const NeuronsView& view);
 

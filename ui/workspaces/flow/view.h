@@ -15,12 +15,13 @@
 #include "widgets/plot.h"
 #include "workspaces/flow/contexts.h"
 #include "workspaces/flow/neurons.h"
+#include "workspaces/flow/probes.h"
 #include "workspaces/flow/spread.h"
 #include "workspaces/workspace.h"
 
 namespace attnscope {
 
-enum class FlowMode { architecture, lookup, batch, spread, neurons, contexts };
+enum class FlowMode { architecture, lookup, batch, spread, neurons, contexts, probes };
 
 // State and results of the view "Soft database".
 struct LookupView {
@@ -81,6 +82,7 @@ struct FlowView {
   SpreadView spread;
   NeuronsView neurons;
   ContextsView contexts;
+  ProbesView probes;
 
   std::shared_ptr<const Snapshot> shown;  // in the last frame
 };

@@ -13,6 +13,7 @@
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
+#include "messages/metrics.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"

@@ -1,0 +1,33 @@
+// Fits and applies the maps of the tuned lens (Belrose et al. 2023, arXiv 2303.08112).
+#pragma once
+
+#include <vector>
+
+#include "messages/callbacks.h"
+#include "model/model.h"
+#include "training/adam.h"
+
+namespace attnscope {
+
+// Row r turns x, …×D, into x + turning[r] x + offset[r].
+struct TunedLens {
+  torch::Tensor turning;  // R×D×D
+  torch::Tensor offset;   // R×D
+
+  torch::Tensor translate(std::size_t row, const torch::Tensor& x) const;
+
+  // By these names it is saved.
+  NamedTensors tensors() const { return {{"turning", turning}, {"offset", offset}}; }
+};
+
+// The logit lens.
+TunedLens identity_lens(std::int64_t rows, std::int64_t width);
+
+// Minimizes KL(output ‖ lens) of every row, beginning at the identity, to which a row returns if that is better on the
+// last eighth of the tokens, which are not fitted. streams: N×R×D, the last row gives the output. The model is frozen.
+TunedLens fit_tuned_lens(SequenceModel& model, const torch::Tensor& streams, const FractionCallback& progress);
+
+// KL(output ‖ lens) of every row, in nats per token.
+std::vector<double> lens_divergence(SequenceModel& model, const torch::Tensor& streams, const TunedLens& lens);
+
+}  // namespace attnscope
