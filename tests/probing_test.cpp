@@ -189,6 +189,11 @@ TEST_F(LensOfARun, IsSavedAndReadsTheOutput) {
   EXPECT_NE(tuned->decodings->lens[0].cells[0].chosen, plain->decodings->lens[0].cells[0].chosen);
   EXPECT_EQ(tuned->decodings->lens[5].cells[0].chosen, plain->decodings->lens[5].cells[0].chosen);
 
+  Probe skipping{.text = "a b c", .decoding = true, .tuned_lens = true};
+  skipping.interventions.layers_off = {{true, 0}};
+  engine.probe(skipping, [&](auto latest) { tuned = latest; }, {});
+  EXPECT_FALSE(tuned->decodings->lens_is_tuned) << "its rows are others";
+
   TunedLensResult again;
   EXPECT_FALSE(fits(engine, again)) << "read from its file";
   EXPECT_EQ(again.tuned_kl, result.tuned_kl);

@@ -311,9 +311,14 @@ TEST_F(OutputSchema, OfMeasurements) {
         NeuronsOptions{.run = run, .encoder = true, .json = true, .dictionary = true, .dictionary_steps = 5});
   holds("neurons", neurons,
         NeuronsOptions{.run = run, .json = true, .dictionary = true, .dictionary_steps = 5, .of = "cross.1"});
-  holds("probes", neurons, NeuronsOptions{.run = run, .over_training = true, .json = true, .probe = "position"});
   EXPECT_THROW(neurons(NeuronsOptions{.run = run, .dictionary = true, .of = "head.9"}), ConfigError);
   fs::copy(shipped_run(), folder / "shipped", fs::copy_options::recursive);
+  holds("probes", neurons,
+        NeuronsOptions{.run = (folder / "shipped").string(),
+                       .encoder = true,
+                       .over_training = true,
+                       .json = true,
+                       .probe = "sense"});
   holds("carriers", neurons,
         NeuronsOptions{.run = (folder / "shipped").string(),
                        .encoder = true,

@@ -829,7 +829,9 @@ void TorchEngine::complete(Snapshot& snapshot, SequenceModel& model, const Probe
   if (run_.dictionary && probe.features == run_.dictionary_key)
     snapshot.features = SentenceFeatures{
         run_.dictionary_key, sentence_features(model, snapshot, run_.dictionary_key.place, *run_.dictionary)};
-  if (probe.tuned_lens && run_.lens && snapshot.decodings) {
+  // A pass that skips a layer has fewer rows, which the maps do not fit.
+  if (probe.tuned_lens && run_.lens && snapshot.decodings &&
+      std::cmp_equal(snapshot.decodings->lens.size(), run_.lens->offset.size(0))) {
     const auto translate = [this](std::size_t row, const torch::Tensor& x) { return run_.lens->translate(row, x); };
     auto decodings = std::make_shared<Decodings>(*snapshot.decodings);
     decodings->lens = lens_rows(model, *run_.tokenizer, snapshot, translate, yield);

@@ -55,7 +55,9 @@ void draw_question(ProbesView& view, const ModelConfig& model, const Skin& skin)
 void draw_layers(const ProbingResult& result, ProbesView& view, const Skin& skin) {
   const ProbingPoint& point = result.points.back();
   const WithFont small(skin.fonts.mono_small);
-  if (!ImGui::BeginTable("layers", 4, ImGuiTableFlags_RowBg | ImGuiTableFlags_NoSavedSettings)) return;
+  if (!ImGui::BeginTable("layers", 4, ImGuiTableFlags_RowBg | ImGuiTableFlags_NoSavedSettings,
+                         {std::min(ImGui::GetContentRegionAvail().x, skin.px(560)), 0}))
+    return;
   for (const char* title : {tr("layer"), tr("accuracy"), tr("control"), tr("selectivity")})
     ImGui::TableSetupColumn(title);
   ImGui::TableHeadersRow();
@@ -154,12 +156,9 @@ void draw_probes(WorkspaceContext& context, ProbesView& view) {
          "for random labels, the same for every occurrence of a token; it shows what the classifier memorizes. "
          "Selectivity is the difference (1909.03368)."),
       skin);
-  ImGui::BeginChild("table", {std::floor(ImGui::GetContentRegionAvail().x * 0.45F), 0}, false, view_flags());
+  ImGui::BeginChild("probes", {0, 0}, false, view_flags());
   draw_layers(*result, view, skin);
   draw_direction(*result, view, context.views.of<AttentionView>().interventions.steered, skin);
-  ImGui::EndChild();
-  ImGui::SameLine(0, skin.px(12));
-  ImGui::BeginChild("history", {0, 0}, false, view_flags());
   draw_history(*result, view, skin);
   ImGui::EndChild();
 }
