@@ -81,7 +81,7 @@ void add_fields(const Family& family, std::vector<Case>& cases) {
     add(with_field(field, "many", named + " is \"many\", not a whole number"));
     add(with_field(field, -1, named + " is -1, not a whole number"));
     add(with_field(field, 1.5, named + " is 1.5"));
-    add(with_field(field, 999999999, std::string(field) == "vocab_size" ? "vocab_size is 999999999" : "999999999"));
+    add(with_field(field, 999999999, std::string(field) == "vocab_size" ? "\"vocab_size\" is 999999999" : "999999999"));
     add(with_field(field, 0, "0"));
   }
   add({"a piece too many",
@@ -256,7 +256,7 @@ std::vector<Case> own_fields(const std::string& family) {
        "\"layer_types\" is [\"full_attention\"], supported: one for each of 2"},
       {"qwen3", "head_dim", 9, "an even width"},
       {"mistral", "sliding_window", "wide", "\"sliding_window\" is \"wide\", not a whole number"},
-      {"mistral", "sliding_window", 100000, "model.window is 100000"},
+      {"mistral", "sliding_window", 100000, "\"sliding_window\" is 100000"},
       {"gemma2", "hidden_activation", "relu", "\"hidden_activation\" is \"relu\", supported: silu"},
       {"gemma2", "attn_logit_softcapping", "high", "\"attn_logit_softcapping\" is \"high\", not a number"},
       {"gemma2", "final_logit_softcapping", -3, "model.logit_cap is -3"},
@@ -264,7 +264,7 @@ std::vector<Case> own_fields(const std::string& family) {
       {"gemma3", "rope_local_base_freq", "low", "\"rope_local_base_freq\" is \"low\", not a number"},
       {"bart", "normalize_before", true, "\"normalize_before\" is true, supported: false"},
       {"bart", "normalize_embedding", false, "\"normalize_embedding\" is false, supported: true"},
-      {"bart", "decoder_attention_heads", 5, "model.num_decoder_heads is 5, allowed: divisors of model.d_model, 32"},
+      {"bart", "decoder_attention_heads", 5, "model.num_decoder_heads is 5, allowed: divisors of \"d_model\", 32"},
       {"bart", "decoder_ffn_dim", 81, "has shape"},
       {"bart", "forced_bos_token_id", 5000, "token 5000 lies outside the vocabulary"},
       {"bart", "tie_word_embeddings", false, "tensor lm_head.weight is missing"},
