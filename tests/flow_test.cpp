@@ -626,7 +626,7 @@ TEST_F(Flow, ProbesAreFittedOnceAndSteer) {
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("40 tokens, 2 classes; the most frequent, 0, is 75.0 %"));
   EXPECT_TRUE(ui.drew("87.5 %"));
-  EXPECT_TRUE(ui.drew("37.5 %")) << "the selectivity of layer 1";
+  EXPECT_TRUE(ui.drew("37.5")) << "the selectivity of layer 1";
   EXPECT_TRUE(ui.drew("Accuracy over training"));
   view.probes.chosen = 1;
   ui.frames(2, draw);

@@ -441,15 +441,15 @@ TEST_F(HistoryFile, RefusesTextThatIsNoHistory) {
   };
   EXPECT_THAT(refusal([](Safetensors& contents) { contents.metadata.clear(); }), HasSubstr("there is no \"history\""));
   for (const char* text : {"", "{", "[]", "7", "null", "{}", "{\"version\":1}", "{\"version\":1,\"tokens\":[]}"}) {
-    EXPECT_THAT(with(text), HasSubstr("json")) << text;
+    EXPECT_THAT(with(text), HasSubstr("JSON")) << text;
   }
   EXPECT_THAT(with(std::string(200'000, '[')), HasSubstr("more than 32"));
   EXPECT_THAT(refusal_of_json([](auto& json) { json["version"] = 2; }), HasSubstr("version is 2, allowed: 1"));
-  EXPECT_THAT(refusal_of_json([](auto& json) { json["tokens"][0] = 5; }), HasSubstr("json"));
-  EXPECT_THAT(refusal_of_json([](auto& json) { json["sentences"][0]["text"] = 5; }), HasSubstr("json"));
-  EXPECT_THAT(refusal_of_json([](auto& json) { json["sentences"][1]["frames"] = 5; }), HasSubstr("json"));
+  EXPECT_THAT(refusal_of_json([](auto& json) { json["tokens"][0] = 5; }), HasSubstr("JSON"));
+  EXPECT_THAT(refusal_of_json([](auto& json) { json["sentences"][0]["text"] = 5; }), HasSubstr("JSON"));
+  EXPECT_THAT(refusal_of_json([](auto& json) { json["sentences"][1]["frames"] = 5; }), HasSubstr("JSON"));
   EXPECT_THAT(refusal_of_json([](auto& json) { json["sentences"][1]["frames"][0].erase("output"); }),
-              HasSubstr("json"));
+              HasSubstr("JSON"));
 }
 
 TEST_F(HistoryFile, RefusesSentencesAndStepsThatAreTooManyOrTwiceOrBackwards) {

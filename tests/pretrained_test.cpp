@@ -304,11 +304,11 @@ TEST_F(BrokenFolder, NamesTheField) {
            {"d_model", "wide", "\"d_model\" is \"wide\", not a whole number"},
            {"d_model", -16, "\"d_model\" is -16"},
            {"d_model", 16.5, "\"d_model\" is 16.5"},
-           {"d_model", 100000, "model.d_model is 100000"},
+           {"d_model", 100000, "\"d_model\" is 100000"},
            {"d_model", nullptr, "there is no \"d_model\""},
-           {"encoder_attention_heads", 0, "model.num_heads is 0"},
-           {"decoder_attention_heads", 3, "model.num_decoder_heads is 3, allowed: divisors of model.d_model"},
-           {"encoder_layers", 0, "model.num_encoder_layers is 0"},
+           {"encoder_attention_heads", 0, "\"encoder_attention_heads\" is 0"},
+           {"decoder_attention_heads", 3, "model.num_decoder_heads is 3, allowed: divisors of \"d_model\""},
+           {"encoder_layers", 0, "\"encoder_layers\" is 0"},
            {"decoder_ffn_dim", 25, "has shape [24, 16], the configuration asks for [25, 16]"},
            {"activation_function", "mish", "\"activation_function\" is \"mish\", supported: gelu_new"},
            {"normalize_before", true, "\"normalize_before\" is true, supported: false"},
@@ -317,7 +317,7 @@ TEST_F(BrokenFolder, NamesTheField) {
            {"share_encoder_decoder_embeddings", false, "\"share_encoder_decoder_embeddings\" is false"},
            {"tie_word_embeddings", false, "\"tie_word_embeddings\" is false"},
            {"scale_embedding", 1, "\"scale_embedding\" is 1, not true or false"},
-           {"vocab_size", 8, "tokenizer.vocab_size is 8"},
+           {"vocab_size", 8, "\"vocab_size\" is 8"},
            {"vocab_size", 40, "token 75 lies outside the vocabulary of 40"},
            {"pad_token_id", 5000, "token 5000 lies outside the vocabulary"},
            {"decoder_start_token_id", "<pad>", "\"decoder_start_token_id\" is \"<pad>\""},
@@ -325,7 +325,7 @@ TEST_F(BrokenFolder, NamesTheField) {
            {"eos_token_id", 1, "the tokenizer ends a text with token 0, the model with token 1"},
            {"bad_words_ids", Json::array({Json::array({1, 2})}), "\"bad_words_ids\" is [[1,2]]"},
            {"bad_words_ids", 3, "\"bad_words_ids\" is 3"},
-           {"max_position_embeddings", 1000000, "model.max_length is 1000000"},
+           {"max_position_embeddings", 1000000, "\"max_position_embeddings\" is 1000000"},
            {"dropout", "some", "\"dropout\" is \"some\", not a number"}}) {
     copy("marian");
     set(it.field, it.value);
@@ -359,7 +359,7 @@ TEST_F(BrokenFolder, NamesTheFieldOfALlama) {
            {"rope_scaling", {{"type", "longrope"}, {"factor", 2}}, "default, linear, dynamic, llama3, yarn"},
            {"rope_parameters", {{"rope_type", "yarn"}}, "\"rope_parameters\" is"},
            {"rope_parameters", {{"rope_theta", "far"}}, "\"rope_parameters\" is"},
-           {"num_key_value_heads", 3, "model.num_kv_heads is 3, allowed: divisors of model.num_heads, 4"},
+           {"num_key_value_heads", 3, "\"num_key_value_heads\" is 3, allowed: divisors of \"num_attention_heads\", 4"},
            {"hidden_act", "relu", "\"hidden_act\" is \"relu\""},
            {"head_dim", 7, "an even width"},
            {"attention_bias", true, "tensor model.layers.0.self_attn.q_proj.bias is missing"},
@@ -513,7 +513,7 @@ TEST_F(TrainingElsewhere, ACheckpointWithoutWeightsIsLeftOutAndNamed) {
   for (const char* name : {"checkpoint-500", "checkpoint-1000"}) fs::remove(folder / name / "model.safetensors");
   TorchEngine none;
   EXPECT_THAT([&] { none.open_run(folder.string(), {}); },
-              testing::ThrowsMessage<CheckpointError>(HasSubstr("checkpoint-1500: there is no model.safetensors")));
+              testing::ThrowsMessage<CheckpointError>(HasSubstr("checkpoint-1500: the weights are missing")));
 }
 
 TEST_F(TrainingElsewhere, SaysWhatCannotBeRead) {

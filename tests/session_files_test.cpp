@@ -8,6 +8,7 @@
 
 #include "fake_session.h"
 #include "files/storage/run_folder.h"
+#include "messages/metrics.h"
 
 namespace attnscope {
 namespace {

@@ -132,6 +132,8 @@ constexpr auto labels = std::to_array<Label>({
     {"Grokking", "grokking"},
     {"Runs", "run"},
     {"Neurons", "neuron"},
+    {"Probes", "linear probe"},
+    {"Accuracy over training", "linear probe"},
     {"Activations", "neuron"},
     {"Nearest contexts", "nearest contexts"},
     {"Steer", "steering"},

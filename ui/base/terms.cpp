@@ -203,6 +203,10 @@ constexpr std::array terms = {
          "Longer outputs have lower probabilities, because every token multiplies by a factor below 1. Beam search "
          "divides the log-probability by a power of the length, so that short outputs do not always win.",
          "((5 + |y|) / 6)^α", "Wu et al. 2016, arXiv 1609.08144", "tree"},
+    Term{"linear probe",
+         "A linear classifier that reads a property, such as the sense of a word, off a token's vector. A control task "
+         "with random labels shows what it merely memorizes.",
+         "", "Hewitt & Liang 2019, arXiv 1909.03368", "probes"},
     Term{"log-probability",
          "The logarithm of a probability. The log-probabilities of a sentence's tokens add up where the probabilities "
          "would multiply. Also written ln p or log p.",

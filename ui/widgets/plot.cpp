@@ -41,6 +41,7 @@ std::string value_text(double value) {
 
 // Next to the body, inside the plot.
 constexpr float right_margin = 8;  // at scale 1
+constexpr float mark_radius = 3.2F;
 
 // Names that would overlap the one before them are left out.
 void draw_x_names(const PlotFrame& frame, std::span<const std::string> names, const Skin& skin) {
@@ -96,19 +97,29 @@ void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& s
   }
 }
 
-// Draws the points of one contiguous segment.
-void draw_stretch(const std::vector<ImVec2>& points, Color32 color, float thickness, bool dots, const Skin& skin) {
+// The points of few: dots, or the marks of their line where there are others.
+enum class Points { hidden, dots, marks };
+
+// Draws one contiguous segment.
+void draw_stretch(const std::vector<ImVec2>& points, Color32 color, float thickness, Points shown, const Skin& skin) {
   Painter paint(skin);
   const bool dense =
       points.size() > 2 && (points.back().x - points.front().x) < skin.px(2) * static_cast<float>(points.size());
   paint.polyline(points, color, thickness, dense ? Joints::apart : Joints::mitred);
-  if (dots || points.size() == 1)
-    for (const ImVec2 at : points) paint.filled_circle(at, skin.px(2.5F), color, 8);
+  if (shown == Points::hidden && points.size() > 1) return;
+  for (const ImVec2 at : points) {
+    if (shown == Points::marks)
+      draw_mark(paint, at, skin.px(mark_radius), color, skin);
+    else
+      paint.filled_circle(at, skin.px(2.5F), color, 8);
+  }
 }
 
-void draw_series(const PlotFrame& frame, const Series& series, Color32 color, float thickness, const Skin& skin) {
+void draw_series(const PlotFrame& frame, const Series& series, Color32 color, float thickness, bool marked,
+                 const Skin& skin) {
   const Series points = thinned(series, frame.x.low, frame.x.high, std::max(2, static_cast<int>(frame.width())));
-  const bool dots = static_cast<float>(points.x.size()) < frame.width() / skin.px(14);
+  const bool few = static_cast<float>(points.x.size()) < frame.width() / skin.px(14);
+  const Points shown = !few ? Points::hidden : marked ? Points::marks : Points::dots;
   std::vector<ImVec2> stretch;
   stretch.reserve(points.x.size());
   for (std::size_t i = 0; i < points.x.size(); ++i) {
@@ -117,10 +128,10 @@ void draw_series(const PlotFrame& frame, const Series& series, Color32 color, fl
       stretch.push_back({frame.x_at(points.x[i]), frame.y_at(y)});
       continue;
     }
-    draw_stretch(stretch, color, thickness, dots, skin);
+    draw_stretch(stretch, color, thickness, shown, skin);
     stretch.clear();
   }
-  draw_stretch(stretch, color, thickness, dots, skin);
+  draw_stretch(stretch, color, thickness, shown, skin);
 }
 
 // Marks along a line, apart from those of other lines that it may lie on.
@@ -131,7 +142,7 @@ void draw_marks(const PlotFrame& frame, const Series& series, std::size_t index,
     const std::optional<std::size_t> point = nearest_point(series, frame.x_value(x));
     if (!point || point == std::exchange(last, point)) continue;
     if (!std::isfinite(series.y[*point]) || (frame.log && series.y[*point] <= 0)) continue;
-    draw_mark(paint, {frame.x_at(series.x[*point]), frame.y_at(series.y[*point])}, skin.px(3.2F), color, skin);
+    draw_mark(paint, {frame.x_at(series.x[*point]), frame.y_at(series.y[*point])}, skin.px(mark_radius), color, skin);
   }
 }
 
@@ -168,14 +179,14 @@ void draw_lines(const PlotFrame& frame, std::span<const PlotLine> lines, const S
     }
     const bool smooth = line.smoothing > 0;
     if (line.marks_gaps) draw_gaps(frame, *line.series, skin);
-    draw_series(frame, *line.series, smooth ? faded(line.color, 0.3F) : line.color, skin.px(smooth ? 1.0F : 1.6F),
-                skin);
     const bool marked = lines.size() > 1;
+    draw_series(frame, *line.series, smooth ? faded(line.color, 0.3F) : line.color, skin.px(smooth ? 1.0F : 1.6F),
+                marked && !smooth, skin);
     if (!smooth && marked) draw_marks(frame, *line.series, i, line.color, skin);
     if (!smooth) continue;
     const Series& means = line.means ? *line.means : *line.series;
     const Series curve{means.x, smoothed(means, line.smoothing)};
-    draw_series(frame, curve, line.color, skin.px(1.8F), skin);
+    draw_series(frame, curve, line.color, skin.px(1.8F), marked, skin);
     if (marked) draw_marks(frame, curve, i, line.color, skin);
   }
   paint.pop_clip();
@@ -295,7 +306,7 @@ void draw_legend_entry(const PlotLine& line, bool marked, bool hidden, ImVec2 at
   paint.filled_rect({at.x, at.y + height * 0.42F}, {at.x + skin.px(10), at.y + height * 0.42F + skin.px(3)},
                     hidden ? faded(line.color, 0.25F) : line.color, skin.px(1.5F));
   if (marked)
-    draw_mark(paint, {at.x + skin.px(5), at.y + height * 0.42F + skin.px(1.5F)}, skin.px(3.2F),
+    draw_mark(paint, {at.x + skin.px(5), at.y + height * 0.42F + skin.px(1.5F)}, skin.px(mark_radius),
               hidden ? faded(line.color, 0.25F) : line.color, skin);
   const float x = at.x + skin.px(14);
   paint.text(font, {x, at.y}, ink, line.name);

@@ -544,7 +544,7 @@ CaptureContents load_capture(const std::filesystem::path& file, std::uint64_t ru
   } catch (const Error& error) {
     throw SafetensorsError(fmt::format("{}: {}", file.string(), error.what()));
   } catch (const Json::exception& error) {
-    throw SafetensorsError(fmt::format("{}: {}", file.string(), message_of(error)));
+    throw SafetensorsError(fmt::format("{}: invalid JSON: {}", file.string(), message_of(error)));
   }
 }
 

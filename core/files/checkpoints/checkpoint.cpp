@@ -65,7 +65,7 @@ Json read_object(const fs::path& path, std::uint64_t max_bytes) {
   try {
     json = parse_json(bytes);
   } catch (const nlohmann::json::exception& error) {
-    throw CheckpointError(fmt::format("{}: {}", path.string(), message_of(error)));
+    throw CheckpointError(fmt::format("{}: invalid JSON: {}", path.string(), message_of(error)));
   } catch (const JsonTooDeep& error) {
     throw CheckpointError(fmt::format("{}: {}", path.string(), error.what()));
   }

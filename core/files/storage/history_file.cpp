@@ -348,7 +348,7 @@ History load_history(const std::filesystem::path& file, const ModelConfig& model
   } catch (const JsonTooDeep& error) {
     throw SafetensorsError(fmt::format("{}: {}", file.string(), error.what()));
   } catch (const nlohmann::json::exception& error) {
-    throw SafetensorsError(fmt::format("{}: {}", file.string(), message_of(error)));
+    throw SafetensorsError(fmt::format("{}: invalid JSON: {}", file.string(), message_of(error)));
   }
 }
 

@@ -30,7 +30,7 @@ auto reading(const std::string& where, const Body& body) {
   try {
     return body();
   } catch (const nlohmann::json::exception& error) {
-    throw RunError(fmt::format("{}: {}", where, message_of(error)));
+    throw RunError(fmt::format("{}: invalid JSON: {}", where, message_of(error)));
   } catch (const JsonTooDeep& error) {
     throw RunError(fmt::format("{}: {}", where, error.what()));
   } catch (const ConfigError& error) {

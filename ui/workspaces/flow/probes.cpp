@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/input.h"
+#include "base/numbers.h"
 #include "workspaces/attention/row.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/flow/neurons.h"
@@ -66,10 +67,11 @@ void draw_layers(const ProbingResult& result, ProbesView& view, const Skin& skin
     ImGui::TableNextColumn();
     if (selectable_text(tr_filled(result.layers[layer]), layer == view.layer, ImGuiSelectableFlags_SpanAllColumns))
       view.layer = layer;
-    const double accuracy = point.accuracy[layer], control = point.control[layer];
-    for (const double value : {accuracy, control, accuracy - control}) {
+    const double accuracy = 100 * point.accuracy[layer], control = 100 * point.control[layer];
+    const std::string selectivity = attnscope::number_text(accuracy - control, 1);
+    for (const std::string& text : {fmt::format("{:.1f} %", accuracy), fmt::format("{:.1f} %", control), selectivity}) {
       ImGui::TableNextColumn();
-      plain_text(fmt::format("{:.1f} %", 100 * value));
+      plain_text(text);
     }
   }
   ImGui::EndTable();
@@ -154,7 +156,7 @@ void draw_probes(WorkspaceContext& context, ProbesView& view) {
   help_tooltip(
       tr("A probe is a linear classifier that reads a label off a token's vector. Control: the same classifier "
          "for random labels, the same for every occurrence of a token; it shows what the classifier memorizes. "
-         "Selectivity is the difference (1909.03368)."),
+         "Selectivity is the difference, in percentage points (1909.03368)."),
       skin);
   ImGui::BeginChild("probes", {0, 0}, false, view_flags());
   draw_layers(*result, view, skin);
