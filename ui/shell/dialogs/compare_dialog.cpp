@@ -86,7 +86,7 @@ void draw_value(Config& config, const ConfigField& field) {
 // Fields that differ first, then those that match the filter.
 void draw_fields(ComparingView& view, const Skin& skin) {
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_RowBg;
-  if (!ImGui::BeginTable("fields", 3, flags, {0, skin.px(140)})) return;
+  if (!ImGui::BeginTable("fields", 3, flags, {0, skin.px(155)})) return;
   ImGui::TableSetupScrollFreeze(0, 1);
   ImGui::TableSetupColumn(tr("field"));
   ImGui::TableSetupColumn("A");
