@@ -27,7 +27,7 @@ struct InterventionsText {
 // Throws ConfigError naming the error and the allowed values, also for a layer or head that the model does not have.
 // The directions of neurons and features are still empty.
 Interventions interventions_from(const InterventionsText& text, const ModelConfig& model);
-// As site_text; throws ConfigError.
+// The activations of that layer with that name (site_text). Throws ConfigError naming the layer's.
 ActivationSite site_from(std::string_view text, const LayerPlace& place, const ModelConfig& model);
 AttentionPart part_from(std::string_view name);
 

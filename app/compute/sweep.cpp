@@ -79,7 +79,7 @@ bool is_complete(const fs::path& folder) {
   return !points.empty() && (stopped || points.back().step >= training.steps);
 }
 
-// What this process trains: every size-th run from the rank-th on, without being a rank of each run.
+// This process trains every size-th run from the rank-th on. It is no rank of the runs themselves.
 RankPlace taken_place() {
   const RankPlace place = place_from_environment().value_or(RankPlace());
   end_with_launcher();

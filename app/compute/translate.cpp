@@ -64,8 +64,8 @@ class Writer {
     SearchTree tree;  // of the beam, only with --tree; samples have none
   };
 
-  // The outputs for some lines, on all threads. JSON has every digit of the probabilities, in which a line of a batch
-  // differs from the same line by itself: there, every line is searched by itself.
+  // The outputs for some lines, on all threads. JSON has every digit of the probabilities, and rounding
+  // depends on the batch: there, every line is a batch of its own.
   std::vector<Output> write(const std::vector<std::vector<int>>& sources) {
     const SearchOptions search{
         .beam = options_.beam, .length_penalty = options_.length_penalty, .limit = options_.limit};

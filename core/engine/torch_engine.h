@@ -137,7 +137,7 @@ class TorchEngine final : public Engine {
   // nothing is read or saved.
   static void read_or_make(const std::filesystem::path& file, const NamedTensors& tensors, const std::string& label,
                            const std::function<NamedTensors()>& make);
-  // Where what is derived from the run's weights is saved; null: nowhere.
+  // The folder for files that are computed from the run's weights; null: they are not saved.
   const RunFolder* derived_folder() const;
   std::vector<Batch> texts_to_read(SequenceModel& model, std::string& problem, const YieldCallback& yield);
   std::int64_t texts_per_batch() const;

@@ -1,4 +1,4 @@
-// What vectors say about tokens: one word in many sentences, whose senses separate or not, and linear probes of labels
+// Properties of tokens that their vectors show: the senses of one word in many sentences, and linear probes of labels
 // (Hewitt & Liang 2019, arXiv 1909.03368).
 #pragma once
 
@@ -47,7 +47,7 @@ inline constexpr int most_occurrences = 240;
 
 // ---- probes
 
-// What the corpus knows of a token. The sense is that of one word; of "it", the gender of its antecedent.
+// A label that the corpus has for each token. The sense is that of one word; of "it", the gender of its antecedent.
 enum class TokenLabel { sense, position, kind, previous, depth };
 inline constexpr std::array<std::string_view, 5> token_label_names = {"sense", "position", "class", "previous",
                                                                       "depth"};

@@ -14,7 +14,7 @@ namespace attnscope {
 // Why a model's neurons, or the features of its dictionary, cannot be listed; empty: they can.
 std::string neurons_problem(const ModelConfig& config, const NeuronsQuestion& question);
 
-// What a unit of every activation adds to the residual stream, W×D; with a norm of the sublayer's output, before its
+// W×D: row i is added to the residual stream per unit of activation i; with a norm of the sublayer's output, before its
 // division.
 torch::Tensor added_rows(const SequenceModel& model, const LayerPlace& place, const ActivationSite& of);
 

@@ -37,7 +37,7 @@ struct LensStream {
 };
 std::vector<LensStream> lens_streams(const Inspection& pass);
 
-// What is done to a row's stream before it is read.
+// The map of a row's residual stream before it is read.
 using LensTranslation = std::function<torch::Tensor(std::size_t row, const torch::Tensor& stream)>;
 
 // The rows for the output of the snapshot, which is fully decoded.

@@ -313,7 +313,7 @@ void draw_plots(NeuronsView& view, const Skin& skin) {
             skin);
 }
 
-// As on the command line: "neuron 3", "feature 3", "feature 3@head.1".
+// The name that the command line uses, too: "neuron 3", "feature 3", "feature 3@head.1".
 std::string unit_name(const NeuronsQuestion& question) {
   const bool of_layer = !question.dictionary || question.dictionary->of.kind == ActivationKind::stream;
   return fmt::format("{} {}{}", question.dictionary ? "feature" : "neuron", question.neuron,

@@ -281,7 +281,7 @@ Pointing draw_chart(RunsView& view, ImVec2 size, const Skin& skin) {
   return pointing;
 }
 
-// Where the run crosses the axis, from 0 to 1; empty: it has no value.
+// The point at which the run crosses the axis, from 0 to 1; empty: it has no value.
 std::optional<float> share_of(const RunAxis& axis, std::size_t run) {
   const std::optional<double>& value = axis.values[run];
   const auto [low, high] = axis.range;
