@@ -260,7 +260,7 @@ Pointing draw_chart(RunsView& view, ImVec2 size, const Skin& skin) {
   }
   for (std::size_t i = 0; i < view.groups.size(); ++i)
     lines.push_back({.name = names[i], .series = &view.groups[i].means, .color = color_of(i)});
-  const std::string title = title_of(y), label(x.key);
+  const std::string title = title_of(y), label = title_of(x);
   Pointing pointing;
   PlotOptions options{.title = title,
                       .help = tr("Points: runs. Thin line: their mean over the seeds. Broad line: the power of the "
@@ -349,6 +349,8 @@ Pointing draw_parallel(RunsView& view, ImVec2 size, const Skin& skin) {
   Painter paint(skin);
   Pointing pointing;
   float least = ImGui::IsItemHovered() ? skin.px(8) : 0;
+  // The part of the color map that has contrast to the background.
+  const float lowest = skin.theme.name == ThemeName::light ? 0 : 0.25F;
   for (std::size_t run = 0; run < view.listed.runs.size(); ++run) {
     const std::vector<ImVec2> points = all.line_of(run);
     for (std::size_t i = 1; i < points.size(); ++i) {
@@ -356,7 +358,7 @@ Pointing draw_parallel(RunsView& view, ImVec2 size, const Skin& skin) {
       if (away < least) pointing = pointing_at(run);
       least = std::min(least, away);
     }
-    const Color32 color = map_color(ColorMap::viridis, 0.2F + 0.8F * share_of(*all.axes.back(), run).value_or(0));
+    const Color32 color = map_color(ColorMap::viridis, lowest + 0.75F * share_of(*all.axes.back(), run).value_or(0));
     paint.polyline(points, faded(color, view.pointed ? 0.35F : 0.9F), skin.px(1.5F));
   }
   for (std::size_t i = 0; i < all.axes.size(); ++i) draw_axis(paint, all, i, skin);
