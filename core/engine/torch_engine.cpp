@@ -831,7 +831,7 @@ void TorchEngine::complete(Snapshot& snapshot, SequenceModel& model, const Probe
         run_.dictionary_key, sentence_features(model, snapshot, run_.dictionary_key.place, *run_.dictionary)};
   // A pass that skips a layer has fewer rows, which the maps do not fit.
   if (probe.tuned_lens && run_.lens && snapshot.decodings &&
-      std::cmp_equal(snapshot.decodings->lens.size(), run_.lens->offset.size(0))) {
+      std::cmp_equal(snapshot.decodings->lens.size(), run_.lens->bias.size(0))) {
     const auto translate = [this](std::size_t row, const torch::Tensor& x) { return run_.lens->translate(row, x); };
     auto decodings = std::make_shared<Decodings>(*snapshot.decodings);
     decodings->lens = lens_rows(model, *run_.tokenizer, snapshot, translate, yield);

@@ -13,7 +13,7 @@ constexpr double lens_rate = 0.1, lens_moment_decay = 0.999;
 
 struct TrainedLens : torch::nn::Module {
   explicit TrainedLens(const TunedLens& begun)
-      : lens{register_parameter("turning", begun.turning), register_parameter("offset", begun.offset)} {}
+      : lens{register_parameter("weight", begun.weight), register_parameter("bias", begun.bias)} {}
   TunedLens lens;
 };
 
@@ -37,7 +37,7 @@ torch::Tensor divergences(SequenceModel& model, const torch::Tensor& streams, co
 
 torch::Tensor TunedLens::translate(std::size_t row, const torch::Tensor& x) const {
   const auto index = static_cast<std::int64_t>(row);
-  return x + x.matmul(turning[index].t().to(x.device())) + offset[index].to(x.device());
+  return x + x.matmul(weight[index].t().to(x.device())) + bias[index].to(x.device());
 }
 
 TunedLens identity_lens(std::int64_t rows, std::int64_t width) {
@@ -61,14 +61,14 @@ TunedLens fit_tuned_lens(SequenceModel& model, const torch::Tensor& streams, con
     (divergences(model, batch, trained.lens).sum() / batch.size(0)).backward();
     adam.update(first_rate * (1 - static_cast<double>(step) / lens_steps));
   }
-  TunedLens made{trained.lens.turning.detach().clone(), trained.lens.offset.detach().clone()};
+  TunedLens made{trained.lens.weight.detach().clone(), trained.lens.bias.detach().clone()};
   const torch::Tensor held_out = streams.slice(0, fitted);
   const std::vector<double> now = lens_divergence(model, held_out, made),
                             before = lens_divergence(model, held_out, identity);
   for (std::int64_t row = 0; row < rows; ++row) {
     if (now[static_cast<std::size_t>(row)] <= before[static_cast<std::size_t>(row)]) continue;
-    made.turning[row].zero_();
-    made.offset[row].zero_();
+    made.weight[row].zero_();
+    made.bias[row].zero_();
   }
   return made;
 }

@@ -9,15 +9,15 @@
 
 namespace attnscope {
 
-// Row r turns x, …×D, into x + turning[r] x + offset[r].
+// Row r maps x, …×D, to x + weight[r] x + bias[r]: the paper's translator.
 struct TunedLens {
-  torch::Tensor turning;  // R×D×D
-  torch::Tensor offset;   // R×D
+  torch::Tensor weight;  // R×D×D
+  torch::Tensor bias;    // R×D
 
   torch::Tensor translate(std::size_t row, const torch::Tensor& x) const;
 
-  // By these names it is saved.
-  NamedTensors tensors() const { return {{"turning", turning}, {"offset", offset}}; }
+  // With the names in the file.
+  NamedTensors tensors() const { return {{"weight", weight}, {"bias", bias}}; }
 };
 
 // The logit lens.
