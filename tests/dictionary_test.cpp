@@ -21,7 +21,7 @@ struct Synthetic {
 
   // The share of directions that a row of the dictionary has with a cosine of at least 0.9.
   double found(const SparseDictionary& dictionary) const {
-    return std::get<0>(directions.matmul(dictionary.writing.t()).max(1))
+    return std::get<0>(directions.matmul(dictionary.w_dec.t()).max(1))
         .ge(0.9)
         .to(torch::kFloat32)
         .mean()
@@ -45,12 +45,12 @@ TEST(Dictionary, HasAtMostSoManyActiveFeatures) {
   const Synthetic synthetic(16, 8, 500, 0.2);
   const SparseDictionary dictionary = train_dictionary(synthetic.vectors, {.width = 2, .active = 3, .steps = 20}, {});
   EXPECT_LE(dictionary.encode(synthetic.vectors).gt(0).sum(1).max().item<std::int64_t>(), 3);
-  EXPECT_EQ(dictionary.writing.size(0), 16);
+  EXPECT_EQ(dictionary.w_dec.size(0), 16);
   for (const double norm :
-       {dictionary.writing.norm(2, 1).min().item<double>(), dictionary.writing.norm(2, 1).max().item<double>()})
+       {dictionary.w_dec.norm(2, 1).min().item<double>(), dictionary.w_dec.norm(2, 1).max().item<double>()})
     EXPECT_NEAR(norm, 1, 1e-5);
   const SparseDictionary again = train_dictionary(synthetic.vectors, {.width = 2, .active = 3, .steps = 20}, {});
-  EXPECT_TRUE(torch::equal(dictionary.writing, again.writing)) << "the same random numbers";
+  EXPECT_TRUE(torch::equal(dictionary.w_dec, again.w_dec)) << "the same random numbers";
 }
 
 TEST(Dictionary, CanBeCanceledAndSurvivesVectorsThatAreAllEqual) {

@@ -127,10 +127,10 @@ TEST_F(KnownCircuit, CarriersOfACompleteDictionaryAreTheWholeVector) {
   ASSERT_GE(pairs.cases.size(), 2U);
   const std::int64_t width = engine.config().model.d_model;
   const torch::Tensor both = torch::cat({torch::eye(width), -torch::eye(width)});
-  const SparseDictionary dictionary{.center = torch::zeros({width}),
-                                    .reading = both.t().contiguous(),
-                                    .offset = torch::zeros({2 * width}),
-                                    .writing = both};
+  const SparseDictionary dictionary{.b_dec = torch::zeros({width}),
+                                    .w_enc = both.t().contiguous(),
+                                    .b_enc = torch::zeros({2 * width}),
+                                    .w_dec = both};
   const Carriers carriers = find_carriers(pairs.cases, "it", {false, 1}, dictionary);
   EXPECT_EQ(carriers.answers, static_cast<int>(2 * pairs.cases.size()));
   EXPECT_EQ(carriers.exact, carriers.answers) << "after the last layer the vector at \"it\" carries the answer";

@@ -76,10 +76,24 @@ struct Compared {
     if (asked.kind == VectorKind::key) return {projected.select(1, heads + group), own};
     return {own.matmul(projected.select(1, heads + config.num_kv_heads + group)), own};
   }
+
+  // The token predicted where cross-attention of the last layer to that position is largest; the pairs are copies.
+  std::string output(const std::vector<int>& ids, int position) const {
+    const ModelConfig& config = model->config();
+    if (config.is_language_model()) return "";
+    Inspection record;
+    std::vector<int> target = ids;
+    target.insert(target.begin(), config.special().start);
+    target.pop_back();
+    const Memory memory = model->encode(ids_tensor(ids, torch::kCPU));
+    model->decode(ids_tensor(target, torch::kCPU), memory, nullptr, &record);
+    const torch::Tensor weights = record.cross.at(2)[0].mean(0).select(1, position);
+    return tokenizer().token(ids.at(static_cast<std::size_t>(weights.argmax().item<std::int64_t>())));
+  }
 };
 
 void expect_complete_comparison(const Compared& compared, const NearestQuestion& asked) {
-  const NearestResult result = nearest_contexts(*compared.model, tokenizer(), compared.batches, asked, {});
+  const NearestResult result = nearest_contexts(*compared.model, tokenizer(), compared.batches, {}, asked, {});
   ASSERT_EQ(result.problem, "");
   ASSERT_EQ(result.contexts.size(), compared.sentences.size());
   std::vector<int> read = prompt_ids(tokenizer(), asked.text);
@@ -98,6 +112,8 @@ void expect_complete_comparison(const Compared& compared, const NearestQuestion&
     const torch::Tensor attention = weights[found->context.at];
     EXPECT_LE(difference(torch::tensor(found->context.activations), attention), rounding);
     EXPECT_EQ(found->attended, tokens[static_cast<std::size_t>(attention.argmax().item<std::int64_t>())]);
+    EXPECT_EQ(found->position, found->context.at) << "all the sentence is shown";
+    EXPECT_EQ(found->output, compared.output(ids, found->position));
   }
   for (const NearestContext& found : result.contexts) {
     EXPECT_LE(found.context.value, before);
@@ -137,7 +153,7 @@ TEST(NearestContexts, EqualBruteForce) {
   std::iota(all.begin(), all.end(), 0);
   batches.push_back(make_batch(pairs, all, model.device(), model.config().special()));
   const NearestQuestion asked{.text = examples.front().source, .token = 1};
-  const NearestResult result = nearest_contexts(model, tokenizer, batches, asked, {});
+  const NearestResult result = nearest_contexts(model, tokenizer, batches, {}, asked, {});
   ASSERT_FALSE(result.contexts.empty());
   const auto state = [&](const std::vector<int>& ids) {
     Inspection inspection{.states_wanted = true};

@@ -5,11 +5,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <set>
 
 #include "engine/torch_engine.h"
 #include "files/storage/file.h"
 #include "files/storage/run_folder.h"
+#include "inspect/evaluation/nearest.h"
 #include "inspect/evaluation/neurons.h"
 #include "inspect/probe/readout.h"
 #include "run_fixture.h"
@@ -92,7 +94,7 @@ TEST(Neurons, AreFoundByEveryList) {
   const NeuronSample sample = planted.sample();
   EXPECT_EQ(sample.tokens(), 180);
   EXPECT_EQ(sample.sentences(), 15);
-  const std::vector<NeuronFacts> facts = sample.facts(*planted.model, planted.tokenizer, {});
+  const std::vector<NeuronFacts> facts = sample.facts(*planted.model, planted.tokenizer, {}, {});
   ASSERT_EQ(facts.size(), 8U);
   for (int neuron = 0; neuron < 8; ++neuron) {
     const NeuronFacts& of = facts[static_cast<std::size_t>(neuron)];
@@ -112,6 +114,58 @@ TEST(Neurons, AreFoundByEveryList) {
     EXPECT_NEAR(of.position_r, planted.trigger_position_r(), 1e-5);
     EXPECT_EQ(of.promoted, planted.tokenizer.token(Planted::answer));
   }
+}
+
+// One-hot embeddings of an encoder without attention, to which learned positions add a bit of their own. "it" is at
+// position 0 where it means "il", and at position 1 where it means "elle"; neuron 2 fires at position 1.
+TEST(Neurons, CorrelateWithTheSenseOfAWord) {
+  const PairList pairs = {{.source = "it sleeps now", .target = "il dort", .pronoun = "il"},
+                          {.source = "now it sleeps", .target = "elle dort", .pronoun = "elle"}};
+  TokenizerConfig words;
+  words.type = "word";
+  const Tokenizer tokenizer(
+      Tokenizer::train(std::vector<std::string>{"it sleeps now", "now it sleeps", "il dort", "elle dort"}, words));
+  const std::int64_t v = tokenizer.vocab_size();
+  ModelConfig config;
+  config.d_model = v + 1;
+  config.num_heads = config.num_encoder_layers = config.num_decoder_layers = 1;
+  config.d_ff = 4;
+  config.norm_kind = "none";
+  config.positions = "learned";
+  config.scaled_embeddings = config.tied_embeddings = false;
+  config.max_length = 8;
+  const Model model = make_model(config, v);
+  {
+    const torch::NoGradGuard no_grad;
+    auto at = model->named_parameters();
+    for (torch::Tensor& parameter : model->parameters()) parameter.zero_();
+    at["embedding.weight"].slice(1, 0, v).copy_(torch::eye(v));
+    for (auto& parameter : at)
+      if (parameter.key().find("position") != std::string::npos) parameter.value()[1][v] = 1;
+    at["encoder.layers.0.linear1.weight"][2][v] = 1;
+  }
+  model->freeze();
+  std::vector<EncodedPair> encoded;
+  for (std::size_t i = 0; i < 24; ++i) encoded.push_back(*encode_pair(tokenizer, pairs[i % 2], 8));
+  std::vector<std::int64_t> rows(encoded.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  const std::vector<Batch> batches = {make_batch(encoded, rows, torch::kCPU, config.special())};
+  const NeuronSample sample(*model, batches, {false, 0}, nullptr, {});
+  const std::vector<NeuronFacts> facts = sample.facts(*model, tokenizer, pairs, {});
+  EXPECT_EQ(facts[2].sense, "it: elle");
+  EXPECT_NEAR(facts[2].sense_r, 1, 1e-5);
+  EXPECT_EQ(facts[1].sense, "") << "it never fires";
+  EXPECT_EQ(sample.facts(*model, tokenizer, {}, {})[2].sense, "") << "of a corpus whose senses are unknown";
+  const PairList undecided = {{.source = "it sleeps now", .target = "il dort"}};
+  EXPECT_EQ(sample.facts(*model, tokenizer, undecided, {})[2].sense, "");
+
+  const NearestResult nearest = nearest_contexts(*model, tokenizer, batches, pairs, {.text = "now it", .token = 1}, {});
+  ASSERT_FALSE(nearest.contexts.empty());
+  const NearestContext& first = nearest.contexts.front();
+  EXPECT_EQ(first.sense, "it: elle");
+  EXPECT_EQ(first.position, 1);
+  EXPECT_EQ(first.output, tokenizer.token(tokenizer.encode("elle", Side::target).front().id))
+      << "all weights are equal, so the first";
 }
 
 TEST(Neurons, CardNamesContextsEffectsAndTheLossWithoutIt) {
@@ -220,7 +274,7 @@ TEST(Neurons, AreTheFeaturesOfAnIdentityOfTheHiddenUnits) {
   EXPECT_NEAR(feature.zero, neuron.zero, 1e-6);
   EXPECT_NEAR(feature.mean, neuron.mean, 1e-6);
   EXPECT_EQ(feature.histogram, neuron.histogram);
-  EXPECT_EQ(features.facts(*planted.model, planted.tokenizer, {})[3].token, planted.tokenizer.token(Planted::trigger));
+  EXPECT_EQ(features.facts(*planted.model, planted.tokenizer, {}, {})[3].token, planted.tokenizer.token(Planted::trigger));
   const DictionaryFacts facts = features.dictionary_facts(*planted.model, neurons, neuron.nll, {});
   EXPECT_EQ(facts.dead, 6);
   EXPECT_NEAR(facts.unexplained, 0, 1e-6);
@@ -241,7 +295,7 @@ TEST(Neurons, AFeatureOfAHeadIsAblatedInItsOutput) {
   const NeuronCard card = features.card(*planted.model, planted.tokenizer, Planted::trigger, {});
   EXPECT_EQ(card.promoted.front().token, planted.tokenizer.token(Planted::answer));
   EXPECT_EQ(card.direction[Planted::answer], 2);
-  EXPECT_NEAR(features.facts(*planted.model, planted.tokenizer, {})[Planted::trigger].token_r, 1, 1e-4);
+  EXPECT_NEAR(features.facts(*planted.model, planted.tokenizer, {}, {})[Planted::trigger].token_r, 1, 1e-4);
   const DictionaryFacts facts = features.dictionary_facts(*planted.model, planted.sample(), card.nll, {});
   EXPECT_NEAR(facts.unexplained, 0, 1e-6);
   EXPECT_NEAR(facts.recovered, 1, 1e-5);
@@ -290,7 +344,7 @@ TEST(Neurons, PlantedDirectionsAreFoundInEveryPlace) {
     const SparseDictionary made =
         train_dictionary(sample.values, {.width = 4, .active = 1, .steps = 1500, .of = {kind}}, {});
     EXPECT_EQ(made.of.kind, kind);
-    const torch::Tensor cosine = (directions / 3).matmul(made.writing.t());
+    const torch::Tensor cosine = (directions / 3).matmul(made.w_dec.t());
     EXPECT_GE(std::get<0>(cosine.max(1)).min().item<double>(), 0.9) << static_cast<int>(kind);
   }
 }
@@ -310,11 +364,11 @@ TEST(Neurons, ADictionaryOfActivationsThatTheLayerLacksIsRefused) {
 // Feature 0 reads the answer's direction, feature 1 the trigger's.
 TEST(Neurons, FeaturesInTheSentenceAreThoseOfTheSteeredStream) {
   Planted planted;
-  SparseDictionary dictionary{.center = torch::zeros({planted.v}),
-                              .reading = torch::zeros({planted.v, 2}),
-                              .offset = torch::zeros({2}),
-                              .writing = torch::zeros({2, planted.v})};
-  dictionary.reading[Planted::answer][0] = dictionary.reading[Planted::trigger][1] = 1;
+  SparseDictionary dictionary{.b_dec = torch::zeros({planted.v}),
+                              .w_enc = torch::zeros({planted.v, 2}),
+                              .b_enc = torch::zeros({2}),
+                              .w_dec = torch::zeros({2, planted.v})};
+  dictionary.w_enc[Planted::answer][0] = dictionary.w_enc[Planted::trigger][1] = 1;
   Snapshot snapshot;
   for (const int id : {5, Planted::trigger, 5}) snapshot.target_in.push_back({id, "w"});
   Matrix features = sentence_features(*planted.model, snapshot, {true, 0}, dictionary);

@@ -16,7 +16,7 @@ namespace {
 
 ListedRun run_of(std::int64_t width, std::int64_t seed, std::optional<double> lowest) {
   ListedRun run{
-      .name = "d" + std::to_string(width) + ",s" + std::to_string(seed), .config = {}, .steps = 10, .results = {}};
+      .name = "d" + std::to_string(width) + ",s" + std::to_string(seed), .config = {}, .steps = 10, .finished = true, .results = {}};
   run.config.model.d_model = width;
   run.config.training.seed = seed;
   run.config.training.steps = 10;
@@ -111,6 +111,7 @@ TEST_F(RunsPanel, RunsThatDifferInAnotherSettingHaveTheirOwnCurve) {
 TEST_F(RunsPanel, BadAndUnfinishedRunsAreNamed) {
   RunsListed listed = powers();
   listed.runs[1].steps = 4;
+  listed.runs[1].finished = false;
   listed.complaints = {"d4096,s1: no run was saved in it yet"};
   list(listed);
   EXPECT_TRUE(ui.drew("d16,s2: not finished, step 4 of 10"));

@@ -8,6 +8,7 @@
 
 #include "fake_session.h"
 #include "files/storage/run_folder.h"
+#include "files/storage/run_list.h"
 #include "messages/metrics.h"
 
 namespace attnscope {
@@ -247,6 +248,26 @@ TEST_F(FilesTest, KeptRunsAreListedBeforeThereIsARun) {
   EXPECT_EQ(all<AutosaveList>()[0].runs[0].step, 3120);
 }
 
+TEST(IsFinished, AtItsLastStepOrAfterItsPatience) {
+  TrainingConfig training;
+  training.steps = 100;
+  std::vector<MetricPoint> points;
+  EXPECT_FALSE(is_finished(training, points));
+  for (const double validation : {3.0, 2.0, 2.5, 2.0}) {
+    MetricPoint& point = points.emplace_back();
+    point.step = 10 * std::ssize(points);
+    point.set(metric("validation_nll"), validation);
+  }
+  EXPECT_FALSE(is_finished(training, points));
+  training.patience = 3;
+  EXPECT_FALSE(is_finished(training, points)) << "two validations since the lowest";
+  training.patience = 2;
+  EXPECT_TRUE(is_finished(training, points));
+  training.patience = 0;
+  training.steps = 40;
+  EXPECT_TRUE(is_finished(training, points));
+}
+
 TEST_F(FilesTest, AFolderOfRunsIsListedAndTheRunStays) {
   for (const int seed : {1, 2}) {
     const fs::path run = folder / "sweep" / ("seed=" + std::to_string(seed));
@@ -271,8 +292,8 @@ TEST_F(FilesTest, AFolderOfRunsIsListedAndTheRunStays) {
   const RunsListed listed = all<RunsListed>()[0];
   ASSERT_EQ(listed.runs.size(), 2U);
   EXPECT_EQ(listed.runs[0].name, "seed=1");
-  EXPECT_FALSE(listed.runs[0].is_finished());
-  EXPECT_TRUE(listed.runs[1].is_finished());
+  EXPECT_FALSE(listed.runs[0].finished);
+  EXPECT_TRUE(listed.runs[1].finished);
   EXPECT_EQ(listed.runs[1].results[lowest_validation], 0.5);
   ASSERT_EQ(listed.complaints.size(), 2U) << "each bad folder once";
   EXPECT_THAT(listed.complaints[0], testing::StartsWith("seed=10 was skipped"));

@@ -69,6 +69,7 @@ Json json_of(const NeuronsResult& result) {
   for (const NeuronFacts& facts : result.neurons) {
     Json row = {{"largest", facts.largest}, {"mean", facts.mean},       {"active", facts.active},
                 {"token", facts.token},     {"token_r", facts.token_r}, {"position_r", facts.position_r}};
+    if (!facts.sense.empty()) row.update({{"sense", facts.sense}, {"sense_r", facts.sense_r}});
     if (!facts.promoted.empty()) row["promoted"] = facts.promoted;
     if (facts.duplicate >= 0) row["duplicate"] = facts.duplicate;
     json["neurons"].push_back(std::move(row));
@@ -90,8 +91,9 @@ const char* unit_of(const NeuronsResult& result) {
 void print_list(const NeuronsResult& result) {
   fmt::print("{} tokens of {} sentences, {} {}s; the {} with the largest activations:\n", result.tokens,
              result.sentences, result.neurons.size(), unit_of(result), std::min(printed, result.neurons.size()));
+  // No stack has both: the senses known are those of the words that enter.
   fmt::print("{:>7} {:>9} {:>8}  {:<20} {:>6} {:>7}  {}\n", unit_of(result), "largest", "active", "token", "r",
-             "pos. r", "promotes");
+             "pos. r", result.question.place.decoder ? "promotes" : "sense, r");
   std::vector<std::size_t> order(result.neurons.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return result.neurons[i].largest; });
@@ -99,7 +101,8 @@ void print_list(const NeuronsResult& result) {
   for (const std::size_t i : order) {
     const NeuronFacts& facts = result.neurons[i];
     fmt::print("{:>7} {:>9.3f} {:>7.1f}%  {:<20} {:>6.2f} {:>7.2f}  {}\n", i, facts.largest, 100 * facts.active,
-               facts.token, facts.token_r, facts.position_r, facts.promoted);
+               facts.token, facts.token_r, facts.position_r,
+               facts.sense.empty() ? facts.promoted : fmt::format("{}, {:.2f}", facts.sense, facts.sense_r));
   }
 }
 

@@ -65,18 +65,7 @@ void check_same_settings(const fs::path& folder, const std::string& settings) {
 // A run that has ended, also by early stopping, is left without the optimizer's state.
 bool is_complete(const fs::path& folder) {
   if (!is_run(folder) || fs::exists(RunFolder{folder}.optimizer())) return false;
-  const TrainingConfig training = load_config(RunFolder{folder}.config()).training;
-  const std::vector<MetricPoint> points = load_metrics(RunFolder{folder}.metrics());
-  std::int64_t since_lowest = 0;  // validations
-  double lowest = INFINITY;
-  for (const MetricPoint& point : points) {
-    const auto validation = point[metric("validation_nll")];
-    if (!validation) continue;
-    since_lowest = *validation < lowest ? 0 : since_lowest + 1;
-    lowest = std::min(lowest, *validation);
-  }
-  const bool stopped = training.patience > 0 && since_lowest >= training.patience;
-  return !points.empty() && (stopped || points.back().step >= training.steps);
+  return is_finished(load_config(RunFolder{folder}.config()).training, load_metrics(RunFolder{folder}.metrics()));
 }
 
 // This process trains every size-th run from the rank-th on. It is no rank of the runs themselves.

@@ -13,6 +13,7 @@
 #include "common/other_formats.h"
 #include "config/fine_tuning.h"
 #include "config/schedule.h"
+#include "data/corpus/words.h"
 #include "data/corpus/examples.h"
 #include "data/tokenizer/families.h"
 #include "engine/checkpoint.h"
@@ -984,6 +985,12 @@ std::vector<Batch> TorchEngine::texts_to_read(SequenceModel& model, std::string&
   return {};
 }
 
+// The pairs of texts_to_read(), if the senses of their words are known.
+PairList TorchEngine::pairs_with_senses() const {
+  if (!run_.corpus || run_.config.model.reads_text() || !is_english_french(run_.config.corpus)) return {};
+  return run_.corpus->validation;
+}
+
 std::int64_t TorchEngine::texts_per_batch() const {
   constexpr std::int64_t least_batches = 8;
   const std::int64_t most = TokenSample::most_tokens / least_batches / run_.config.model.max_length;
@@ -996,7 +1003,7 @@ NearestResult TorchEngine::nearest(const NearestQuestion& question, SequenceMode
   NearestResult made{.question = question};
   const std::vector<Batch> texts = texts_to_read(model, made.problem, yield);
   if (texts.empty()) return made;
-  return nearest_contexts(model, *run_.tokenizer, texts, question, yield);
+  return nearest_contexts(model, *run_.tokenizer, texts, pairs_with_senses(), question, yield);
 }
 
 NeuronsResult TorchEngine::neurons(const NeuronsQuestion& question, const WatchedModel& watched,
@@ -1012,7 +1019,7 @@ NeuronsResult TorchEngine::neurons(const NeuronsQuestion& question, const Watche
   const NeuronSample sample(model, batches, question.place, dictionary, yield);
   made.tokens = sample.tokens();
   made.sentences = sample.sentences();
-  made.neurons = sample.facts(model, *run_.tokenizer, yield);
+  made.neurons = sample.facts(model, *run_.tokenizer, pairs_with_senses(), yield);
   made.question.neuron = std::clamp(question.neuron, 0, static_cast<int>(made.neurons.size()) - 1);
   if (question.neuron == strongest_neuron)
     made.question.neuron =

@@ -140,6 +140,7 @@ class TorchEngine final : public Engine {
   // The folder for files that are computed from the run's weights; null: they are not saved.
   const RunFolder* derived_folder() const;
   std::vector<Batch> texts_to_read(SequenceModel& model, std::string& problem, const YieldCallback& yield);
+  PairList pairs_with_senses() const;
   std::int64_t texts_per_batch() const;
 
   // Throws std::runtime_error if there are no texts.

@@ -24,6 +24,9 @@ struct NearestQuestion {
 struct NearestContext {
   NeuronContext context;  // its activations: the attention of the token, of the head or averaged; its value: the cosine
   std::string attended;   // the token with the largest weight
+  int position = 0;       // in its sentence
+  std::string sense = {};   // of its word, where the corpus knows it: "bank: rive"
+  std::string output = {};  // the output token with the largest cross-attention to it; empty: there is none
 };
 
 struct NearestResult {

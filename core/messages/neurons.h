@@ -65,6 +65,10 @@ struct NeuronFacts {
   std::string token = {};  // with which the activation correlates most, and how much
   float token_r = 0;
   float position_r = 0;       // correlation with the position
+  // Of a word with several senses, one sense and Pearson's r with its presence, over the occurrences of the word;
+  // empty: the corpus knows none.
+  std::string sense = {};
+  float sense_r = 0;
   std::string promoted = {};  // the token whose logit it raises most; empty: the stack has no output matrix
   int duplicate = -1;         // an earlier neuron whose activations correlate by at least 0.99
   bool is_dead() const { return largest <= 0; }

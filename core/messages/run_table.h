@@ -23,10 +23,8 @@ struct ListedRun {
   std::string name;  // path relative to the folder
   Config config;
   std::int64_t steps = 0;
+  bool finished = false;  // at its last step, or stopped early
   std::array<std::optional<double>, num_results> results;
-
-  // Early stopping may end it before its last step.
-  bool is_finished() const { return steps >= config.training.steps || config.training.patience > 0; }
 };
 
 // An event: the answer to OpenRun for a folder that is not a run but has runs.

@@ -23,6 +23,7 @@ using Side = BipartiteSide;
 
 // Per frame. Dear ImGui has 16-bit indices on older OpenGL, and a line takes up to 8 vertices.
 constexpr std::size_t most_lines = 4000;
+constexpr int num_dashes = 9;
 
 Side other(Side side) {
   return side == Side::queries ? Side::keys : Side::queries;
@@ -59,6 +60,9 @@ struct BipartiteCanvas {
     if (head < data.colors.size()) return data.colors[head];
     return skin.theme.series[head % skin.theme.series.size()];
   }
+
+  // Of each of its lines.
+  int dashes(std::size_t head) const { return head < data.first_dashed ? 1 : num_dashes; }
 
   // 0 outside a head's matrix, and where it is negative.
   float weight(std::size_t head, int query, int key) const {
@@ -150,8 +154,15 @@ void for_each_line(const BipartiteCanvas& canvas, Visit&& visit) {
 
 void draw_line(Painter& paint, const BipartiteCanvas& canvas, std::size_t head, int query, int key, int step) {
   const float thickness = canvas.skin.px(step < 64 ? 1.0F : step < 160 ? 2.0F : 3.0F);
-  paint.line({canvas.columns.lines_left, canvas.middle(query)}, {canvas.columns.lines_right, canvas.middle(key)},
-             faded(canvas.color(head), static_cast<float>(step) / 255), std::max(1.0F, std::round(thickness)));
+  const ImVec2 from{canvas.columns.lines_left, canvas.middle(query)}, to{canvas.columns.lines_right, canvas.middle(key)};
+  const auto between = [&](float share) {
+    return ImVec2{from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)};
+  };
+  const int dashes = canvas.dashes(head), parts = 2 * dashes - 1;
+  for (int part = 0; part < parts; part += 2)
+    paint.line(between(static_cast<float>(part) / static_cast<float>(parts)),
+               between(static_cast<float>(part + 1) / static_cast<float>(parts)),
+               faded(canvas.color(head), static_cast<float>(step) / 255), std::max(1.0F, std::round(thickness)));
 }
 
 // Selects the lines to draw when there are too many: those with at least that opacity, and a regular subsample of them.
@@ -162,7 +173,9 @@ struct Choice {
 
 Choice choose_lines(const BipartiteCanvas& canvas) {
   std::array<std::size_t, 256> count{};
-  for_each_line(canvas, [&](std::size_t, int, int, int step) { ++count[static_cast<std::size_t>(step)]; });
+  for_each_line(canvas, [&](std::size_t head, int, int, int step) {
+    count[static_cast<std::size_t>(step)] += static_cast<std::size_t>(canvas.dashes(head));
+  });
   std::size_t chosen = 0;
   int least = 256;
   while (least > 1 && (chosen == 0 || chosen + count[static_cast<std::size_t>(least - 1)] <= most_lines))

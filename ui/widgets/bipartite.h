@@ -4,6 +4,7 @@
 
 #include <imgui.h>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -30,6 +31,7 @@ struct BipartiteData {
   int second_row = -1;                      // labels from here on have another color; −1: none
   int second_col = -1;
   std::span<const Color32> colors;              // one per head; missing ones come from the theme's series, in order
+  std::size_t first_dashed = SIZE_MAX;          // the lines of heads from here on are dashed: what is negative
   std::string_view row_axis;                    // heading of the left column: "query (input)"
   std::string_view col_axis;                    // heading of the right column
   float high = 1;                               // the weight drawn at full opacity and thickness

@@ -71,6 +71,20 @@ bool has_runs(const fs::path& folder) {
   return false;
 }
 
+bool is_finished(const TrainingConfig& training, const std::vector<MetricPoint>& points) {
+  if (points.empty()) return false;
+  std::int64_t since_lowest = 0;  // validations
+  double lowest = INFINITY;
+  for (const MetricPoint& point : points) {
+    const auto validation = point[metric("validation_nll")];
+    if (!validation) continue;
+    since_lowest = *validation < lowest ? 0 : since_lowest + 1;
+    lowest = std::min(lowest, static_cast<double>(*validation));
+  }
+  const bool stopped = training.patience > 0 && since_lowest >= training.patience;
+  return stopped || points.back().step >= training.steps;
+}
+
 RunsListed list_runs(const fs::path& folder) {
   RunsListed listed{.folder = fs::absolute(folder / "").lexically_normal().parent_path(), .runs = {}, .complaints = {}};
   for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied);
@@ -82,7 +96,9 @@ RunsListed list_runs(const fs::path& folder) {
     try {
       run.config = load_config(RunFolder{entry->path()}.config());
       std::vector<std::string> unusable;
-      take_scores(run, load_metrics(RunFolder{entry->path()}.metrics(), &unusable));
+      const std::vector<MetricPoint> points = load_metrics(RunFolder{entry->path()}.metrics(), &unusable);
+      take_scores(run, points);
+      run.finished = is_finished(run.config.training, points);
       if (!unusable.empty()) {
         listed.complaints.push_back(
             fmt::format(mark("{}: {} lines were left out, the first: {}"), run.name, unusable.size(), unusable[0]));

@@ -14,6 +14,9 @@ bool is_sweep(const std::filesystem::path& folder);
 // Returns true for the folder of a sweep, and for one in which some folder is a run of this program. Never throws.
 bool has_runs(const std::filesystem::path& folder);
 
+// Whether a run with these recorded points is at its last step or has stopped early.
+bool is_finished(const TrainingConfig& training, const std::vector<MetricPoint>& points);
+
 // Includes the runs inside comparisons. Those that cannot be read are named in the complaints, and in a sweep the
 // folders without a run. Throws std::filesystem::filesystem_error if the folder cannot be read.
 RunsListed list_runs(const std::filesystem::path& folder);

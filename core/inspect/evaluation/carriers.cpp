@@ -72,7 +72,7 @@ Carriers find_carriers(const std::vector<ContrastCase>& all, const std::string& 
     const torch::Tensor chosen = order.slice(0, 0, features);
     return flipped(cases, place, [&](const torch::Tensor& x) {
       const torch::Tensor moved = (values - dictionary.encode(x)).index_select(1, chosen);
-      return x + moved.matmul(dictionary.writing.index_select(0, chosen));
+      return x + moved.matmul(dictionary.w_dec.index_select(0, chosen));
     });
   };
   for (std::int64_t features = 1; features < 2 * differing; features *= 2) {

@@ -11,16 +11,32 @@ namespace attnscope {
 namespace {
 
 constexpr std::int64_t rows_a_step = 512;
+constexpr std::int64_t dead_after = 100;  // steps without an activation
+constexpr double dead_weight = 1.0 / 32;  // of the loss of dead features
 constexpr double dictionary_rate = 2e-3, second_moment_decay = 0.999;
 
 // The dictionary's tensors as the optimizer's parameters.
 struct TrainedDictionary : torch::nn::Module {
   explicit TrainedDictionary(const SparseDictionary& begun)
-      : dictionary{register_parameter("center", begun.center), register_parameter("reading", begun.reading),
-                   register_parameter("offset", begun.offset), register_parameter("writing", begun.writing),
+      : dictionary{register_parameter("b_dec", begun.b_dec), register_parameter("W_enc", begun.w_enc),
+                   register_parameter("b_enc", begun.b_enc), register_parameter("W_dec", begun.w_dec),
                    begun.active, begun.of} {}
   SparseDictionary dictionary;
 };
+
+// All but the largest `count` of each row become 0; 0: none does.
+torch::Tensor largest(const torch::Tensor& features, std::int64_t count) {
+  if (count <= 0 || count >= features.size(-1)) return features;
+  const torch::Tensor least = std::get<0>(features.topk(count, -1)).slice(-1, count - 1);
+  return torch::where(features >= least, features, torch::zeros_like(features));
+}
+
+torch::Tensor dead_loss(const SparseDictionary& made, const torch::Tensor& x, const torch::Tensor& z,
+                        const torch::Tensor& dead) {
+  const torch::Tensor rest = (x - made.decode(z)).detach();
+  const torch::Tensor revived = largest(made.all_features(x) * dead, std::max<std::int64_t>(1, x.size(1) / 2));
+  return dead_weight * (revived.matmul(made.w_dec) - rest).square().sum();
+}
 
 void normalize_rows(const torch::Tensor& rows) {
   const torch::NoGradGuard no_gradients;
@@ -29,19 +45,20 @@ void normalize_rows(const torch::Tensor& rows) {
 
 }  // namespace
 
+torch::Tensor SparseDictionary::all_features(const torch::Tensor& vectors) const {
+  return torch::relu(torch::matmul(vectors - b_dec, w_enc) + b_enc);
+}
+
 torch::Tensor SparseDictionary::encode(const torch::Tensor& vectors) const {
-  const torch::Tensor features = torch::relu(torch::matmul(vectors - center, reading) + offset);
-  if (active <= 0 || active >= features.size(-1)) return features;
-  const torch::Tensor least = std::get<0>(features.topk(active, -1)).slice(-1, active - 1);
-  return torch::where(features >= least, features, torch::zeros_like(features));
+  return largest(all_features(vectors), active);
 }
 
 torch::Tensor SparseDictionary::decode(const torch::Tensor& features) const {
-  return torch::matmul(features, writing) + center;
+  return torch::matmul(features, w_dec) + b_dec;
 }
 
 SparseDictionary SparseDictionary::to(torch::Device device) const {
-  return {center.to(device), reading.to(device), offset.to(device), writing.to(device), active, of};
+  return {b_dec.to(device), w_enc.to(device), b_enc.to(device), w_dec.to(device), active, of};
 }
 
 SparseDictionary empty_dictionary(std::int64_t width, const DictionaryOptions& options) {
@@ -50,7 +67,8 @@ SparseDictionary empty_dictionary(std::int64_t width, const DictionaryOptions& o
           torch::zeros({features, width}), options.active, options.of};
 }
 
-// The loss is the squared error of vectors whose mean square is 1, plus the L1 penalty.
+// The loss is the squared error of vectors whose mean square is 1, plus the L1 penalty, plus the squared error with
+// which dead features explain what the others leave (2406.04093, appendix A.2), so that they come back to life.
 SparseDictionary train_dictionary(const torch::Tensor& vectors, const DictionaryOptions& options,
                                   const FractionCallback& progress) {
   const torch::AutoGradMode with_gradients(true);
@@ -64,20 +82,23 @@ SparseDictionary train_dictionary(const torch::Tensor& vectors, const Dictionary
       {torch::zeros({width}), writing.t().contiguous(), torch::zeros({features}), writing, options.active});
   Adam adam(trained, second_moment_decay);
   const SparseDictionary& made = trained.dictionary;
+  torch::Tensor idle = torch::zeros({features}, torch::kInt64);  // steps since each was last active
   for (int step = 0; step < options.steps; ++step) {
     if (progress) progress(static_cast<double>(step) / options.steps);
     const torch::Tensor rows = torch::randint(count, {std::min(rows_a_step, count)}, random, torch::kInt64);
     const torch::Tensor x = centered.index_select(0, rows) / scale, z = made.encode(x);
     torch::Tensor loss = (made.decode(z) - x).square().sum();
     if (options.active <= 0) loss = loss + options.l1 * static_cast<double>(width) * z.sum();
+    idle = (idle + 1).masked_fill(z.detach().gt(0).any(0), 0);
+    if (const torch::Tensor dead = idle.ge(dead_after); dead.any().item<bool>()) loss = loss + dead_loss(made, x, z, dead);
     adam.zero_gradients();
     (loss / x.size(0)).backward();
     const double left = 1 - static_cast<double>(step) / options.steps;
     adam.update(dictionary_rate * std::min(1.0, 5 * left));  // the last fifth decays
-    normalize_rows(made.writing);
+    normalize_rows(made.w_dec);
   }
   const auto own = [](const torch::Tensor& parameter) { return parameter.detach().clone(); };
-  return {own(made.center) * scale + mean, own(made.reading), own(made.offset) * scale, own(made.writing),
+  return {own(made.b_dec) * scale + mean, own(made.w_enc), own(made.b_enc) * scale, own(made.w_dec),
           options.active, options.of};
 }
 

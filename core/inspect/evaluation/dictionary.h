@@ -10,15 +10,17 @@
 namespace attnscope {
 
 struct SparseDictionary {
-  torch::Tensor center;     // D: the bias of the decoder (b_dec), learned; begins at the mean of the vectors
-  torch::Tensor reading;    // D×M
-  torch::Tensor offset;     // M
-  torch::Tensor writing;    // M×D, rows of norm 1
+  torch::Tensor b_dec;      // D, learned; begins at the mean of the vectors
+  torch::Tensor w_enc;      // D×M
+  torch::Tensor b_enc;      // M
+  torch::Tensor w_dec;      // M×D, rows of norm 1
   std::int64_t active = 0;  // see DictionaryOptions
   ActivationSite of = {};   // what the vectors are
 
   // …×D → …×M, none negative.
   torch::Tensor encode(const torch::Tensor& vectors) const;
+  // The same before the largest are chosen.
+  torch::Tensor all_features(const torch::Tensor& vectors) const;
   // …×M → …×D
   torch::Tensor decode(const torch::Tensor& features) const;
 
@@ -26,7 +28,7 @@ struct SparseDictionary {
 
   // By these names it is saved.
   NamedTensors tensors() const {
-    return {{"center", center}, {"reading", reading}, {"offset", offset}, {"writing", writing}};
+    return {{"b_dec", b_dec}, {"W_enc", w_enc}, {"b_enc", b_enc}, {"W_dec", w_dec}};
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include "common/mark.h"
 #include "config/inspection_size.h"
+#include "inspect/evaluation/senses.h"
 #include "inspect/probe/bounded_tokens.h"
 #include "inspect/probe/tensors.h"
 #include "model/inspection.h"
@@ -43,13 +44,15 @@ class VectorReader {
     return head.heads_output.slice(-1, question_.head * width, (question_.head + 1) * width);
   }
 
-  Inspection pass(const std::vector<int>& ids) const {
+  // With the target, 1×T, cross-attention is recorded, too.
+  Inspection pass(const std::vector<int>& ids, const torch::Tensor& target_in = {}) const {
     Inspection inspection = wanted();
     const torch::Tensor row = ids_tensor(ids, model_.device());
     if (decoder_) {
       model_.decode(row, {}, nullptr, &inspection);
     } else {
-      model_.encode(row, {}, &inspection);
+      const Memory memory = model_.encode(row, {}, &inspection);
+      if (target_in.defined()) model_.decode(target_in, memory, nullptr, &inspection);
     }
     return inspection;
   }
@@ -86,10 +89,34 @@ std::vector<int> ids_of_text(const Tokenizer& tokenizer, const ModelConfig& conf
   return ids;
 }
 
+// The targets of a sentence of the sample, without </s>: as they enter, and as they are predicted.
+struct Targets {
+  torch::Tensor in = {}, out = {};  // int64 1×T
+};
+
+Targets targets_of(const TokenSample& sample, std::size_t sentence, const ModelConfig& config) {
+  if (config.is_language_model() || !config.has_decoder()) return {};
+  const auto [batch, row] = sample.places[sentence];
+  const Batch& from = sample.batches[batch];
+  const std::int64_t length = target_positions(from, config)[row].sum().item<std::int64_t>() - 1;
+  if (length <= 0) return {};
+  const auto part = [&](const torch::Tensor& ids) { return ids.slice(0, row, row + 1).slice(1, 0, length); };
+  return {part(from.target_in), part(from.target_out)};
+}
+
+// The output token whose cross-attention to that position is largest, averaged over the heads of the last layer.
+std::string output_at(const Inspection& pass, const Targets& targets, std::int64_t position,
+                      const Tokenizer& tokenizer) {
+  if (!targets.in.defined() || pass.cross.empty()) return {};
+  const torch::Tensor weights = pass.cross.back()[0].mean(0).select(1, position);  // T
+  const auto at = weights.argmax().item<std::int64_t>();
+  return tokenizer.token(static_cast<int>(targets.out[0][at].item<std::int64_t>()));
+}
+
 }  // namespace
 
 NearestResult nearest_contexts(SequenceModel& model, const Tokenizer& tokenizer, const std::vector<Batch>& batches,
-                               const NearestQuestion& question, const YieldCallback& yield) {
+                               const PairList& pairs, const NearestQuestion& question, const YieldCallback& yield) {
   NearestResult made{.problem = problem_of(question, model.config()), .question = question};
   if (!made.problem.empty()) return made;
   const torch::NoGradGuard no_gradients;
@@ -106,6 +133,8 @@ NearestResult nearest_contexts(SequenceModel& model, const Tokenizer& tokenizer,
   if (made.tokens == 0) return made;
   const torch::Tensor cosines = torch::cosine_similarity(sample.values, chosen.unsqueeze(0), 1);
   const torch::Tensor order = cosines.argsort(0, true);
+  const std::vector<std::string> senses =
+      pairs.empty() || reader.of_decoder() ? std::vector<std::string>() : token_senses(sample, tokenizer, pairs);
   std::set<std::int64_t> sentences;
   for (std::int64_t i = 0; i < order.size(0) && made.contexts.size() < most_contexts; ++i) {
     const auto row = order[i].item<std::int64_t>();
@@ -116,13 +145,19 @@ NearestResult nearest_contexts(SequenceModel& model, const Tokenizer& tokenizer,
     std::vector<int> sentence;
     for (std::int64_t at = begin; at < *next; ++at)
       sentence.push_back(static_cast<int>(sample.ids[at].item<std::int64_t>()));
-    const torch::Tensor weights = reader.attention(reader.pass(sentence), row - begin);
+    const Targets targets = targets_of(sample, static_cast<std::size_t>(next - 1 - sample.sentences.begin()),
+                                       model.config());
+    const Inspection pass = reader.pass(sentence, targets.in);
+    const torch::Tensor weights = reader.attention(pass, row - begin);
     const TokenSample::Rows around = sample.around(row);
     const auto attended = static_cast<std::size_t>(weights.argmax().item<std::int64_t>());
     made.contexts.push_back(
         {{sample.texts(tokenizer, around), to_values(weights.slice(0, around.first - begin, around.end - begin)),
           static_cast<int>(row - around.first), cosines[row].item<float>()},
-         tokenizer.token(sentence[attended])});
+         tokenizer.token(sentence[attended]),
+         static_cast<int>(row - begin),
+         senses.empty() ? "" : senses[static_cast<std::size_t>(row)],
+         output_at(pass, targets, row - begin, tokenizer)});
   }
   return made;
 }

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "common/mark.h"
+#include "inspect/evaluation/senses.h"
 #include "inspect/probe/readout.h"
 #include "inspect/probe/tensors.h"
 #include "model/inspection.h"
@@ -16,6 +18,7 @@ namespace {
 constexpr std::size_t num_contexts = 8;
 constexpr std::int64_t num_deciles = 10, num_bins = 24, num_effects = 8;
 constexpr std::int64_t rarest = 3;       // tokens that occur less often correlate by chance
+constexpr std::size_t rarest_sense = 10;
 constexpr double duplicate_from = 0.99;  // correlation
 constexpr std::int64_t dictionary_tokens = 32'768, dictionary_numbers = std::int64_t{1} << 25;
 constexpr std::int64_t columns_at_once = 1024;             // of F×F correlations
@@ -134,7 +137,7 @@ torch::Tensor added_rows(const SequenceModel& model, const LayerPlace& place, co
 
 torch::Tensor written_rows(const SequenceModel& model, const LayerPlace& place, const SparseDictionary* dictionary) {
   const torch::Tensor rows = added_rows(model, place, site_of(dictionary));
-  return dictionary ? dictionary->writing.cpu().matmul(rows) : rows;
+  return dictionary ? dictionary->w_dec.cpu().matmul(rows) : rows;
 }
 
 TokenSample activation_sample(SequenceModel& model, const std::vector<Batch>& batches, const LayerPlace& place,
@@ -180,8 +183,32 @@ torch::Tensor NeuronSample::correlations(const torch::Tensor& standard, const to
   return (sums * (all / (n * (all - n).clamp_min(1))).sqrt()).masked_fill(n < rarest, -2);
 }
 
+// Among the occurrences of each word, the correlation with the presence of each of its senses.
+void NeuronSample::add_senses(const std::vector<std::string>& senses, std::vector<NeuronFacts>& facts) const {
+  std::map<std::string, std::map<std::string, std::vector<std::int64_t>>> words;
+  for (std::size_t row = 0; row < senses.size(); ++row)
+    if (!senses[row].empty())
+      words[senses[row].substr(0, senses[row].find(':'))][senses[row]].push_back(static_cast<std::int64_t>(row));
+  for (auto& [word, rows_of] : words) {
+    std::erase_if(rows_of, [](const auto& sense) { return sense.second.size() < rarest_sense; });
+    if (rows_of.size() < 2) continue;
+    std::vector<std::int64_t> all;
+    for (const auto& [sense, rows] : rows_of) all.insert(all.end(), rows.begin(), rows.end());
+    const torch::Tensor row_of = torch::tensor(all), here = standardized(sample_.values.index_select(0, row_of));
+    std::int64_t begin = 0;
+    for (const auto& [sense, rows] : rows_of) {
+      torch::Tensor present = torch::zeros({row_of.size(0), 1});
+      present.slice(0, begin, begin + std::ssize(rows)).fill_(1);
+      begin += std::ssize(rows);
+      const std::vector<float> r = to_values(standardized(present).t().matmul(here));
+      for (std::size_t i = 0; i < facts.size(); ++i)
+        if (r[i] > facts[i].sense_r) facts[i].sense = sense, facts[i].sense_r = r[i];
+    }
+  }
+}
+
 std::vector<NeuronFacts> NeuronSample::facts(const SequenceModel& model, const Tokenizer& tokenizer,
-                                             const YieldCallback& yield) const {
+                                             const PairList& pairs, const YieldCallback& yield) const {
   std::vector<NeuronFacts> facts(static_cast<std::size_t>(sample_.values.size(1)));
   if (tokens() == 0) return facts;
   const torch::Tensor standard = standardized(sample_.values);
@@ -207,6 +234,7 @@ std::vector<NeuronFacts> NeuronSample::facts(const SequenceModel& model, const T
                 .promoted = promoted.empty() ? "" : tokenizer.token(static_cast<int>(promoted[i])),
                 .duplicate = static_cast<int>(duplicate[i])};
   }
+  if (!place_.decoder && !pairs.empty()) add_senses(token_senses(sample_, tokenizer, pairs), facts);
   return facts;
 }
 
@@ -215,7 +243,7 @@ Inspection NeuronSample::held(int neuron, double activation) const {
   const auto change = [this, neuron, activation](const torch::Tensor& x) {
     if (!dictionary_) return x.index_fill(-1, torch::full({1}, neuron, x.options().dtype(torch::kInt64)), activation);
     const torch::Tensor now = dictionary_->encode(x).select(-1, neuron).unsqueeze(-1);
-    return x + (activation - now) * dictionary_->writing[neuron];
+    return x + (activation - now) * dictionary_->w_dec[neuron];
   };
   return {.changes = {{place_, change, site_of(dictionary_.get())}}};
 }

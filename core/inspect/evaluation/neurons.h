@@ -41,7 +41,8 @@ class NeuronSample {
   std::int64_t tokens() const { return sample_.tokens(); }
   std::int64_t sentences() const { return std::ssize(sample_.sentences) - 1; }
 
-  std::vector<NeuronFacts> facts(const SequenceModel& model, const Tokenizer& tokenizer,
+  // `pairs` are those of the sample if the corpus knows the senses of its words, and otherwise none.
+  std::vector<NeuronFacts> facts(const SequenceModel& model, const Tokenizer& tokenizer, const PairList& pairs,
                                  const YieldCallback& yield) const;
   // `neuron` is one of those that facts() lists.
   NeuronCard card(SequenceModel& model, const Tokenizer& tokenizer, int neuron, const YieldCallback& yield) const;
@@ -54,6 +55,7 @@ class NeuronSample {
  private:
   // What the strongest is chosen by: gated activations may be large and negative.
   torch::Tensor strength(const torch::Tensor& activations) const;
+  void add_senses(const std::vector<std::string>& senses, std::vector<NeuronFacts>& facts) const;
   torch::Tensor losses(SequenceModel& model, const Inspection& changed, const YieldCallback& yield) const;
   Inspection held(int neuron, double activation) const;
   torch::Tensor correlations(const torch::Tensor& standard, const torch::Tensor& inverse,

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/embedding_measures.h"
@@ -224,6 +225,27 @@ void add_layers(const std::vector<torch::Tensor>& layers, const ModelConfig& mod
 }
 
 }  // namespace
+
+std::vector<std::string> token_senses(const TokenSample& sample, const Tokenizer& tokenizer, const PairList& pairs) {
+  std::vector<std::string> senses(static_cast<std::size_t>(sample.tokens()));
+  std::unordered_map<std::string, std::size_t> known;
+  for (std::size_t i = 0; i < pairs.size(); ++i) known.emplace(pairs.view(i).source, i);
+  for (std::size_t i = 0; i + 1 < sample.sentences.size(); ++i) {
+    const torch::Tensor ids = sample.ids.slice(0, sample.sentences[i], sample.sentences[i + 1]).to(torch::kInt32);
+    const std::span<const int> sentence(ids.data_ptr<int>(), static_cast<std::size_t>(ids.numel()));
+    const auto found = known.find(tokenizer.decode(sentence));
+    if (found == known.end()) continue;
+    const Pair pair = pairs[found->second];
+    for (std::size_t at = 0; at < sentence.size(); ++at) {
+      const std::string token = tokenizer.token(sentence[at]), word = lowered(std::string(without_mark(token)));
+      const std::vector<std::string> names = senses_of(word);
+      if (const int sense = names.empty() ? unknown_sense : sense_in(word, pair); sense != unknown_sense)
+        senses[static_cast<std::size_t>(sample.sentences[i]) + at] =
+            fmt::format("{}: {}", word, names[static_cast<std::size_t>(sense)]);
+    }
+  }
+  return senses;
+}
 
 std::string layer_name(std::size_t layer, const ModelConfig& model) {
   const bool placed = !model.is_recurrent() && position_scheme(model.positions).form == PositionForm::added;

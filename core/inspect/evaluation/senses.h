@@ -6,6 +6,7 @@
 
 #include "data/corpus/corpus.h"
 #include "data/tokenizer/tokenizer.h"
+#include "inspect/evaluation/token_sample.h"
 #include "messages/callbacks.h"
 #include "messages/senses.h"
 #include "model/model.h"
@@ -20,6 +21,10 @@ struct WordVectors {
 };
 WordVectors word_vectors(SequenceModel& model, const Tokenizer& tokenizer, const Corpus* corpus,
                          const CorpusConfig& config, const std::string& word, const YieldCallback& yield);
+
+// Per token of a sample of the stack that reads texts: its word and the sense of the word there ("bank: rive"); empty
+// where the corpus knows none. `pairs` are those of the sample.
+std::vector<std::string> token_senses(const TokenSample& sample, const Tokenizer& tokenizer, const PairList& pairs);
 
 // "embedding", "layer 1", …
 std::string layer_name(std::size_t layer, const ModelConfig& model);

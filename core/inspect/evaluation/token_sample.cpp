@@ -61,8 +61,12 @@ TokenSample::TokenSample(SequenceModel& model, const std::vector<Batch>& all, bo
     const torch::Tensor along = torch::arange(tokens.size(1), tokens.options());
     position_parts.push_back(along.expand_as(tokens).index({kept}).cpu());
     const torch::Tensor counts = kept.sum(1).cpu();
-    for (std::int64_t row = 0; row < counts.size(0); ++row)
-      if (const auto count = counts[row].item<std::int64_t>(); count > 0) sentences.push_back(sentences.back() + count);
+    for (std::int64_t row = 0; row < counts.size(0); ++row) {
+      const auto count = counts[row].item<std::int64_t>();
+      if (count == 0) continue;
+      sentences.push_back(sentences.back() + count);
+      places.emplace_back(batches.size() - 1, row);
+    }
     if (yield) yield();
   }
   values = joined(value_parts, torch::zeros({0, 1}));

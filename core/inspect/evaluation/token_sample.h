@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/tokenizer/tokenizer.h"
@@ -45,6 +46,7 @@ struct TokenSample {
   torch::Tensor ids;                    // int64 N
   torch::Tensor positions;              // int64 N
   std::vector<std::int64_t> sentences;  // the first row of every sentence, and N
+  std::vector<std::pair<std::size_t, std::int64_t>> places;  // of every sentence: its batch, and its row there
 };
 
 }  // namespace attnscope

@@ -284,6 +284,7 @@ PointedCell draw_lines(Canvas& canvas, ImVec2 size) {
   data.col_axis = tr(text.col_axis);
   data.mask_upper = map.causal;
   data.high = highest(canvas);
+  if (map.is_signed()) data.first_dashed = 1;
   if (map.is_signed()) data.tooltip = [&](BipartiteToken token) { tell_changes(canvas, token); };
   const auto query = token_at(BipartiteSide::queries, canvas.view.pointed_row);
   data.pointed = query ? query : token_at(BipartiteSide::keys, canvas.view.pointed_col);

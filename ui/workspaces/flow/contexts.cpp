@@ -48,25 +48,35 @@ void draw_choices(NearestQuestion& question, const ModelConfig& model, const Ski
   ImGui::PopStyleVar();
 }
 
-// "8 of 20 contexts are the same token; 5 attend most to ▁animal; 12 are followed by ▁was."
+// The most frequent of the texts, and how often it occurs; none: there are no texts.
+template <typename TextOf>
+std::pair<std::string, int> most_frequent(const NearestResult& result, const TextOf& text_of) {
+  std::map<std::string, int> counts;
+  for (const NearestContext& found : result.contexts)
+    if (std::string text = text_of(found); !text.empty()) ++counts[one_line(std::move(text))];
+  const auto most = std::ranges::max_element(counts, {}, &std::pair<const std::string, int>::second);
+  return most == counts.end() ? std::pair<std::string, int>() : *most;
+}
+
+// "8 of 20 contexts have the same token; 5 attend most to ▁animal; 12 are followed by ▁was."
 std::string in_common(const NearestResult& result) {
-  std::map<std::string, int> attended, following;
-  std::int64_t same = 0;
-  for (const NearestContext& found : result.contexts) {
-    same += found.context.tokens[static_cast<std::size_t>(found.context.at)] == result.token;
-    ++attended[found.attended];
-    const auto next = static_cast<std::size_t>(found.context.at) + 1;
-    ++following[next < found.context.tokens.size() ? found.context.tokens[next] : tr("nothing")];
-  }
-  const auto most = [](const std::map<std::string, int>& of) {
-    return *std::ranges::max_element(of, {}, &std::pair<const std::string, int>::second);
+  const auto same = std::ranges::count_if(result.contexts, [&](const NearestContext& found) {
+    return found.context.tokens[static_cast<std::size_t>(found.context.at)] == result.token;
+  });
+  std::string text = trf("{} of {} contexts have the same token", same, result.contexts.size());
+  const auto add = [&](const char* what, const auto& text_of) {
+    if (const auto [most, count] = most_frequent(result, text_of); count > 0)
+      text += fmt::format(fmt::runtime(what), count, most);
   };
-  return trf(
-      "{} of {} contexts have the same token; {} attend most to {}; {} are followed by {}. Compared with {} tokens of "
-      "the "
-      "validation part.",
-      same, result.contexts.size(), most(attended).second, one_line(most(attended).first), most(following).second,
-      one_line(most(following).first), result.tokens);
+  add(tr("; {} are at position {}"), [](const NearestContext& found) { return std::to_string(found.position); });
+  add(tr("; {} have the sense {}"), [](const NearestContext& found) { return found.sense; });
+  add(tr("; {} attend most to {}"), [](const NearestContext& found) { return found.attended; });
+  add(tr("; {} are followed by {}"), [](const NearestContext& found) {
+    const auto next = static_cast<std::size_t>(found.context.at) + 1;
+    return next < found.context.tokens.size() ? found.context.tokens[next] : tr("nothing");
+  });
+  add(tr("; {} are attended to most by the output {}"), [](const NearestContext& found) { return found.output; });
+  return text + trf(". Compared with {} tokens of the validation part.", result.tokens);
 }
 
 void draw_found(const NearestResult& result, const Skin& skin) {
@@ -74,9 +84,12 @@ void draw_found(const NearestResult& result, const Skin& skin) {
   for (const NearestContext& found : result.contexts) {
     const float largest = *std::ranges::max_element(found.context.activations);
     draw_context(found.context, largest, fmt::format("{:.3f}", found.context.value), skin);
-    help_tooltip(trf("Cosine {:.4f}. Colored: the attention of the underlined token in this layer, most to {}.",
-                     found.context.value, one_line(found.attended)),
-                 skin);
+    std::string about = trf("Cosine {:.4f}. Colored: the attention of the underlined token in this layer, most to {}.",
+                            found.context.value, one_line(found.attended));
+    if (!found.output.empty())
+      about += trf(" The output that attends to it most is {}.", one_line(found.output));
+    if (!found.sense.empty()) about += trf(" Its sense: {}.", found.sense);
+    help_tooltip(about, skin);
   }
 }
 

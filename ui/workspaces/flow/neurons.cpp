@@ -72,6 +72,8 @@ std::vector<int> ordered(const NeuronsView& view, const Snapshot& snapshot) {
         return of(a).token_r < of(b).token_r;
       case NeuronColumn::position:
         return std::abs(of(a).position_r) < std::abs(of(b).position_r);
+      case NeuronColumn::sense:
+        return of(a).sense_r < of(b).sense_r;
       case NeuronColumn::promotes:
         return of(a).promoted < of(b).promoted;
     }
@@ -110,6 +112,8 @@ constexpr std::array columns = {
     Column{mark("active"), mark("Share of the sample's tokens with an activation above 0."), "00.0 %"},
     Column{mark("token (r)"), mark("The token with whose presence the activation correlates most, and Pearson's r.")},
     Column{mark("pos."), mark("Correlation of the activation with the position in the sentence."), "-0.00"},
+    Column{mark("sense (r)"), mark("Of a word with several senses, the sense with whose presence the activation "
+                                   "correlates most, among the word's occurrences, and Pearson's r.")},
     Column{mark("promotes"), mark("The token whose logit this neuron's output weights raise most, directly through the "
                                   "output matrix (2012.14913).")},
 };
@@ -129,17 +133,17 @@ void draw_cells(const NeuronFacts& facts, float here) {
   cell(fmt::format("{:.1f} %", 100 * facts.active));
   cell(facts.token.empty() ? "" : fmt::format("{} {:.2f}", facts.token, facts.token_r));
   cell(fmt::format("{:.2f}", facts.position_r));
+  cell(facts.sense.empty() ? "" : fmt::format("{} {:.2f}", facts.sense, facts.sense_r));
   cell(facts.promoted);
-}
-
-// An output matrix reads the stack.
-bool has_promoted(const NeuronsView& view) {
-  return !view.study.result->neurons.empty() && !view.study.result->neurons.front().promoted.empty();
 }
 
 // Whether the column has anything to show, and room.
 bool is_shown(NeuronColumn column, const NeuronsView& view, float width, const Skin& skin) {
-  if (column == NeuronColumn::promotes) return has_promoted(view);
+  const auto has = [&](const std::string NeuronFacts::*text) {
+    return std::ranges::any_of(view.study.result->neurons, [&](const NeuronFacts& of) { return !(of.*text).empty(); });
+  };
+  if (column == NeuronColumn::sense) return has(&NeuronFacts::sense);
+  if (column == NeuronColumn::promotes) return has(&NeuronFacts::promoted);  // where an output matrix reads the stack
   return column != NeuronColumn::position || width >= skin.px(340);
 }
 

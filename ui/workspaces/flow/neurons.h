@@ -15,7 +15,7 @@
 namespace attnscope {
 
 // The columns of the list, by which it can be sorted.
-enum class NeuronColumn { number, here, largest, active, token, position, promotes };
+enum class NeuronColumn { number, here, largest, active, token, position, sense, promotes };
 
 enum class NeuronContexts { strongest, deciles, hurt };
 

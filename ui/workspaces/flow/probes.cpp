@@ -140,6 +140,10 @@ void take_probes(ProbesView& view, ProbingResult result, std::uint64_t run, std:
 
 void draw_probes(WorkspaceContext& context, ProbesView& view) {
   const Skin& skin = context.skin;
+  // At first the label that says most, where it is known.
+  if (!view.begun && context.config.corpus.source == CorpusConfig().source && !context.config.model.reads_text())
+    view.study.question.label = TokenLabel::sense;
+  view.begun = true;
   draw_question(view, context.config.model, skin);
   const char* working = tr("Fitting the probes\u2026");
   const ProbingResult* result = asked_result(context, view.study, working);

@@ -180,7 +180,7 @@ void draw_choices(WorkspaceContext& context, RunsView& view) {
 void draw_complaints(const RunsView& view, const Skin& skin) {
   std::vector<std::string> all;
   for (const ListedRun& run : view.listed.runs)
-    if (!run.is_finished())
+    if (!run.finished)
       all.push_back(
           trf("{}: not finished, step {} of {}", run.name, grouped(run.steps), grouped(run.config.training.steps)));
   for (const std::string& complaint : view.listed.complaints) all.push_back(tr_filled(complaint));
