@@ -274,7 +274,8 @@ TEST(Neurons, AreTheFeaturesOfAnIdentityOfTheHiddenUnits) {
   EXPECT_NEAR(feature.zero, neuron.zero, 1e-6);
   EXPECT_NEAR(feature.mean, neuron.mean, 1e-6);
   EXPECT_EQ(feature.histogram, neuron.histogram);
-  EXPECT_EQ(features.facts(*planted.model, planted.tokenizer, {}, {})[3].token, planted.tokenizer.token(Planted::trigger));
+  EXPECT_EQ(features.facts(*planted.model, planted.tokenizer, {}, {})[3].token,
+            planted.tokenizer.token(Planted::trigger));
   const DictionaryFacts facts = features.dictionary_facts(*planted.model, neurons, neuron.nll, {});
   EXPECT_EQ(facts.dead, 6);
   EXPECT_NEAR(facts.unexplained, 0, 1e-6);

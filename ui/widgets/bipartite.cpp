@@ -154,7 +154,8 @@ void for_each_line(const BipartiteCanvas& canvas, Visit&& visit) {
 
 void draw_line(Painter& paint, const BipartiteCanvas& canvas, std::size_t head, int query, int key, int step) {
   const float thickness = canvas.skin.px(step < 64 ? 1.0F : step < 160 ? 2.0F : 3.0F);
-  const ImVec2 from{canvas.columns.lines_left, canvas.middle(query)}, to{canvas.columns.lines_right, canvas.middle(key)};
+  const ImVec2 from{canvas.columns.lines_left, canvas.middle(query)},
+      to{canvas.columns.lines_right, canvas.middle(key)};
   const auto between = [&](float share) {
     return ImVec2{from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)};
   };

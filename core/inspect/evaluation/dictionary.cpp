@@ -90,7 +90,8 @@ SparseDictionary train_dictionary(const torch::Tensor& vectors, const Dictionary
     torch::Tensor loss = (made.decode(z) - x).square().sum();
     if (options.active <= 0) loss = loss + options.l1 * static_cast<double>(width) * z.sum();
     idle = (idle + 1).masked_fill(z.detach().gt(0).any(0), 0);
-    if (const torch::Tensor dead = idle.ge(dead_after); dead.any().item<bool>()) loss = loss + dead_loss(made, x, z, dead);
+    const torch::Tensor dead = idle.ge(dead_after);
+    if (dead.any().item<bool>()) loss = loss + dead_loss(made, x, z, dead);
     adam.zero_gradients();
     (loss / x.size(0)).backward();
     const double left = 1 - static_cast<double>(step) / options.steps;
