@@ -52,12 +52,16 @@ struct Panes {
   Pane list;  // one query's weights
 };
 
-// One picture with the list next to it, or below it if the room is taller than wide.
+// One picture with the list next to it, or below it if the room is taller than wide; in a narrow room without the list.
 Panes one_picture(ImVec2 room, float picture_height, Pane Panes::*picture, const Skin& skin) {
   const float gap = skin.px(8);
   Panes panes;
   if (room.x > room.y * 1.15F) {
     const float list = clamped(room.x * 0.3F, skin.px(170), skin.px(300));
+    if (room.x - list - gap < skin.px(260)) {
+      panes.*picture = {{0, 0}, room};
+      return panes;
+    }
     panes.*picture = {{0, 0}, {room.x - list - gap, room.y}};
     panes.list = {{room.x - list, 0}, {list, room.y}};
   } else {
@@ -156,7 +160,7 @@ float highest(const Canvas& canvas) {
   return full && map.largest > 0 ? map.largest : 1;
 }
 
-HeatmapOptions matrix_options(const Canvas& canvas) {
+HeatmapOptions matrix_options(const Canvas& canvas, float width) {
   const HeadMap& map = canvas.map();
   const PartText& text = text_of(canvas.view.part, canvas.shown.snapshot->model);
   HeatmapOptions options;
@@ -177,7 +181,9 @@ HeatmapOptions matrix_options(const Canvas& canvas) {
   options.selected_col = canvas.selected_col();
   options.pointed_row = canvas.view.pointed_row;
   options.pointed_col = canvas.view.pointed_col;
-  if (canvas.view.margins && canvas.shown.snapshot->model.has_weights()) set_margins(canvas, options);
+  const bool wide = width >= canvas.skin.px(420);  // otherwise the cells need the room
+  options.legend = wide;
+  if (wide && canvas.view.margins && canvas.shown.snapshot->model.has_weights()) set_margins(canvas, options);
   return options;
 }
 
@@ -218,7 +224,7 @@ struct PointedCell {
 };
 
 PointedCell draw_matrix(Canvas& canvas, ImVec2 size) {
-  HeatmapOptions options = matrix_options(canvas);
+  HeatmapOptions options = matrix_options(canvas, size.x);
   options.zoom = &canvas.view.zoom;
   options.tooltip = [&](int row, int col) {
     tell_cell(canvas, row, col);
@@ -386,21 +392,23 @@ void draw_panes(Canvas& canvas, const Panes& panes) {
     place_cursor(origin, panes.lines);
     take(draw_lines(canvas, panes.lines.size));
   }
-  place_cursor(origin, panes.list);
-  ImGui::BeginChild("row", panes.list.size, false, view_flags());
-  if (view.picture == HeadPicture::both && !panes.lines.shown()) {
-    draw_wrapped_label(canvas.skin.fonts.small, canvas.skin.theme.text_dim,
-                       tr("No room for the lines next to the matrix: close a side column, or choose Lines."),
-                       canvas.skin);
+  if (panes.list.shown()) {
+    place_cursor(origin, panes.list);
+    ImGui::BeginChild("row", panes.list.size, false, view_flags());
+    if (view.picture == HeadPicture::both && !panes.lines.shown()) {
+      draw_wrapped_label(canvas.skin.fonts.small, canvas.skin.theme.text_dim,
+                         tr("No room for the lines next to the matrix: close a side column, or choose Lines."),
+                         canvas.skin);
+    }
+    take(draw_list(canvas, row));
+    ImGui::EndChild();
   }
-  take(draw_list(canvas, row));
-  ImGui::EndChild();
   view.pointed_row = pointed.row;
   view.pointed_col = pointed.col;
 }
 
 float matrix_height(const Canvas& canvas, ImVec2 room) {
-  const HeatmapOptions options = matrix_options(canvas);
+  const HeatmapOptions options = matrix_options(canvas, room.x);
   return heatmap_height(canvas.map().map, options, {room.x, room.y * 0.7F}, canvas.skin) +
          font_size(canvas.skin.fonts.small) + canvas.skin.px(8);
 }
@@ -423,7 +431,7 @@ void draw_head(const ShownMaps& maps, AttentionView& view, TextureStore& texture
   draw_head_caption(shown, view, skin);
   draw_head_controls(shown, view, skin);
   ImVec2 room = ImGui::GetContentRegionAvail();
-  room.y = std::max(room.y, skin.px(280));  // scrolls if the window is shorter
+  room.y = std::max(room.y, skin.px(200));  // scrolls if the window is shorter
   draw_panes(canvas, arrange(view.picture, room, matrix_height(canvas, room), lines_height(canvas), skin));
 }
 
