@@ -55,7 +55,8 @@ std::pair<std::string, int> most_frequent(const NearestResult& result, const Tex
   for (const NearestContext& found : result.contexts)
     if (std::string text = text_of(found); !text.empty()) ++counts[one_line(std::move(text))];
   const auto most = std::ranges::max_element(counts, {}, &std::pair<const std::string, int>::second);
-  return most == counts.end() ? std::pair<std::string, int>() : *most;
+  if (most == counts.end()) return {};
+  return *most;
 }
 
 // "8 of 20 contexts have the same token; 5 attend most to ▁animal; 12 are followed by ▁was."
