@@ -68,14 +68,15 @@ class SessionFuzz : public testing::Test {
     for (const std::string& view : view_names()) {
       show(view);
       int quiet = 0;
-      for (const auto end = std::chrono::steady_clock::now() + 6s;
+      // At first the computing module is loaded.
+      for (const auto end = std::chrono::steady_clock::now() + (last ? 6s : 60s);
            quiet < 8 && std::chrono::steady_clock::now() < end;) {
         ui.frame(draw);
         post_commands(scope, session);
         Session::News news = session.poll();
         for (const Event& event : news.events) record(TransientEvent{event});
         if (news.snapshot_a && news.snapshot_a != last) record(ProbeReply{news.snapshot_a});
-        const bool waits = scope.study.has_value() || (news.snapshot_a && !news.snapshot_a->is_whole());
+        const bool waits = scope.study.has_value() || !news.snapshot_a || !news.snapshot_a->is_whole();
         quiet = news.events.empty() && news.snapshot_a == last && !waits ? quiet + 1 : 0;
         last = news.snapshot_a;
         receive(scope, std::move(news.events), std::move(news.snapshot_a), std::move(news.snapshot_b));
