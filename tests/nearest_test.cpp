@@ -85,7 +85,7 @@ struct Compared {
     std::vector<int> target = ids;
     target.insert(target.begin(), config.special().start);
     target.pop_back();
-    const Memory memory = model->encode(ids_tensor(ids, torch::kCPU));
+    const Memory memory = model->encode(ids_tensor(ids, torch::kCPU), {}, nullptr);
     model->decode(ids_tensor(target, torch::kCPU), memory, nullptr, &record);
     const torch::Tensor weights = record.cross.at(2)[0].mean(0).select(1, position);
     return tokenizer().token(ids.at(static_cast<std::size_t>(weights.argmax().item<std::int64_t>())));

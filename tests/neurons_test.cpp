@@ -249,8 +249,8 @@ TEST(Neurons, FactsOfADictionaryAreThoseOfItsReconstruction) {
 
   // One that always gives the mean explains and recovers nothing.
   const auto empty = std::make_shared<SparseDictionary>(*exact);
-  empty->center = activation_sample(*planted.model, planted.batches, {true, 0}, {}, {}).values.mean(0);
-  empty->reading = torch::zeros_like(exact->reading);
+  empty->b_dec = activation_sample(*planted.model, planted.batches, {true, 0}, {}, {}).values.mean(0);
+  empty->w_enc = torch::zeros_like(exact->w_enc);
   facts = planted.sample(empty).dictionary_facts(*planted.model, neurons, nll, {});
   EXPECT_EQ(facts.dead, facts.features);
   EXPECT_EQ(facts.active, 0);
