@@ -599,6 +599,16 @@ TEST_F(Flow, TheActivationsThatFeaturesExplainAreChosen) {
   EXPECT_EQ(question.dictionary->of, ActivationSite()) << "the encoder has no cross-attention";
 }
 
+TEST_F(Flow, ProbesBeginWithTheSensesThatTheCorpusKnows) {
+  show(FlowMode::probes);
+  ui.frames(3, draw);
+  EXPECT_EQ(view.probes.study.question.label, TokenLabel::sense);
+  view.probes = {};
+  scope.a.run.config.corpus.source = "copy";
+  ui.frames(3, draw);
+  EXPECT_EQ(view.probes.study.question.label, TokenLabel::position);
+}
+
 TEST_F(Flow, ProbesAreFittedOnceAndSteer) {
   const auto studies = [&] {
     return std::ranges::count_if(scope.commands,
@@ -606,6 +616,7 @@ TEST_F(Flow, ProbesAreFittedOnceAndSteer) {
   };
   for (const FlowMode mode : {FlowMode::architecture, FlowMode::lookup, FlowMode::batch}) show(mode);
   EXPECT_EQ(studies(), 0) << "nothing is computed while its view is closed";
+  view.probes.begun = true;
   show(FlowMode::probes);
   ui.frames(20, draw);
   ASSERT_EQ(studies(), 1);

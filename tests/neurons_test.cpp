@@ -139,7 +139,7 @@ TEST(Neurons, CorrelateWithTheSenseOfAWord) {
     const torch::NoGradGuard no_grad;
     auto at = model->named_parameters();
     for (torch::Tensor& parameter : model->parameters()) parameter.zero_();
-    at["embedding.weight"].slice(1, 0, v).copy_(torch::eye(v));
+    at["source_embedding.weight"].slice(1, 0, v).copy_(torch::eye(v));
     for (auto& parameter : at)
       if (parameter.key().find("position") != std::string::npos) parameter.value()[1][v] = 1;
     at["encoder.layers.0.linear1.weight"][2][v] = 1;

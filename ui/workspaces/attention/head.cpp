@@ -58,7 +58,7 @@ Panes one_picture(ImVec2 room, float picture_height, Pane Panes::*picture, const
   Panes panes;
   if (room.x > room.y * 1.15F) {
     const float list = clamped(room.x * 0.3F, skin.px(170), skin.px(300));
-    if (room.x - list - gap < skin.px(260)) {
+    if (room.x - list - gap < skin.px(220)) {
       panes.*picture = {{0, 0}, room};
       return panes;
     }
@@ -160,7 +160,7 @@ float highest(const Canvas& canvas) {
   return full && map.largest > 0 ? map.largest : 1;
 }
 
-HeatmapOptions matrix_options(const Canvas& canvas, float width) {
+HeatmapOptions matrix_options(const Canvas& canvas, ImVec2 room) {
   const HeadMap& map = canvas.map();
   const PartText& text = text_of(canvas.view.part, canvas.shown.snapshot->model);
   HeatmapOptions options;
@@ -181,9 +181,10 @@ HeatmapOptions matrix_options(const Canvas& canvas, float width) {
   options.selected_col = canvas.selected_col();
   options.pointed_row = canvas.view.pointed_row;
   options.pointed_col = canvas.view.pointed_col;
-  const bool wide = width >= canvas.skin.px(420);  // otherwise the cells need the room
-  options.legend = wide;
-  if (wide && canvas.view.margins && canvas.shown.snapshot->model.has_weights()) set_margins(canvas, options);
+  // Otherwise the cells need it.
+  const bool has_room = room.x >= canvas.skin.px(300) && room.y >= canvas.skin.px(220);
+  options.legend = has_room;
+  if (has_room && canvas.view.margins && canvas.shown.snapshot->model.has_weights()) set_margins(canvas, options);
   return options;
 }
 
@@ -224,7 +225,7 @@ struct PointedCell {
 };
 
 PointedCell draw_matrix(Canvas& canvas, ImVec2 size) {
-  HeatmapOptions options = matrix_options(canvas, size.x);
+  HeatmapOptions options = matrix_options(canvas, size);
   options.zoom = &canvas.view.zoom;
   options.tooltip = [&](int row, int col) {
     tell_cell(canvas, row, col);
@@ -408,7 +409,7 @@ void draw_panes(Canvas& canvas, const Panes& panes) {
 }
 
 float matrix_height(const Canvas& canvas, ImVec2 room) {
-  const HeatmapOptions options = matrix_options(canvas, room.x);
+  const HeatmapOptions options = matrix_options(canvas, room);
   return heatmap_height(canvas.map().map, options, {room.x, room.y * 0.7F}, canvas.skin) +
          font_size(canvas.skin.fonts.small) + canvas.skin.px(8);
 }

@@ -112,8 +112,8 @@ constexpr std::array columns = {
     Column{mark("active"), mark("Share of the sample's tokens with an activation above 0."), "00.0 %"},
     Column{mark("token (r)"), mark("The token with whose presence the activation correlates most, and Pearson's r.")},
     Column{mark("pos."), mark("Correlation of the activation with the position in the sentence."), "-0.00"},
-    Column{mark("sense (r)"), mark("Of a word with several senses, the sense with whose presence the activation "
-                                   "correlates most, among the word's occurrences, and Pearson's r.")},
+    Column{mark("sense (r)"), mark("The sense with whose presence the activation correlates most, among the "
+                                   "occurrences of a word with several senses, and Pearson's r.")},
     Column{mark("promotes"), mark("The token whose logit this neuron's output weights raise most, directly through the "
                                   "output matrix (2012.14913).")},
 };
