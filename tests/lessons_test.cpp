@@ -540,6 +540,32 @@ TEST_F(LessonWindow, AClickerWalksThroughItOnAProjector) {
   EXPECT_EQ(lesson_progress(scope).part, LessonPart::prediction);
 }
 
+TEST_F(LessonWindow, AClickersKeysDoNothingElse) {
+  begin();
+  scope.presentation = true;
+  const std::string sentence = scope.layout.sentence;
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text("Next", draw));
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::prediction);
+  ui.key(Key::page_up, draw);
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::question);
+  ui.key(Key::page_down, draw);
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::prediction);
+  ui.key(Key::page_up, draw);
+  ui.key(Key::space, draw);
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::prediction) << "the button Back is not pressed, too";
+  ui.frames(3, draw);
+  ASSERT_TRUE(ui.click_text(sentence, draw));
+  ASSERT_TRUE(ui.io().WantTextInput);
+  ui.key(Key::page_up, draw);
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::question);
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.io().WantTextInput);
+  ui.key(Key::space, draw);
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::prediction);
+  EXPECT_EQ(scope.layout.sentence, sentence);
+}
+
 TEST_F(LessonWindow, AClickerPerformsEveryStepBeforeItLeavesThem) {
   begin();
   scope.presentation = true;
@@ -564,6 +590,8 @@ TEST_F(LessonWindow, EscapeLeavesThePresentationOnlyAtTheSecondPress) {
   ui.key(Key::escape, draw);
   EXPECT_FALSE(scope.presentation);
   EXPECT_TRUE(in_lesson(scope));
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("Press Escape again"));
 }
 
 TEST_F(LessonWindow, OneThatIsWrittenIsShownAgainWhenItIsSaved) {

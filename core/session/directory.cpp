@@ -54,10 +54,12 @@ bool shown_before(const DirectoryEntry& left, const DirectoryEntry& right) {
 }  // namespace
 
 DirectoryListed list_directory(const std::string& path) {
-  const fs::path directory = absolute_path(path);
+  fs::path directory = absolute_path(path);
   DirectoryListed listed;
-  listed.path = directory.string();
   std::error_code error;
+  if (fs::is_regular_file(directory, error)) directory = directory.parent_path();
+  listed.path = directory.string();
+  error.clear();
   fs::directory_iterator entries(directory, error);
   while (!error && entries != fs::directory_iterator()) {
     listed.entries.push_back(describe(*entries));

@@ -1,5 +1,7 @@
 #include "base/input.h"
 
+#include <imgui_internal.h>
+
 #include <iterator>
 #include <string>
 
@@ -173,6 +175,16 @@ bool moves_through_controls() {
 
 void move_through_controls(bool on) {
   moving_through_controls = on;
+}
+
+void keep_keys_from_controls() {
+  ImGui::ClearActiveID();
+  ImGui::NavMoveRequestCancel();
+#if IMGUI_VERSION_NUM >= 19140
+  GImGui->NavCursorVisible = false;
+#else
+  GImGui->NavDisableHighlight = true;
+#endif
 }
 
 int column_flags() {

@@ -100,6 +100,9 @@ void move_through_controls(bool on);
 // ImGuiWindowFlags of a child window: while moving through the controls, arrows cross its border.
 int column_flags();
 
+// Ends typing and the navigation that keys began in this frame, so that they do nothing else.
+void keep_keys_from_controls();
+
 // The same of a view, whose keys are its own otherwise.
 int view_flags();
 

@@ -204,9 +204,13 @@ bool is_moving_through_controls(const AppState&) {
   return moves_through_controls();
 }
 
+constexpr const char* escape_again =
+    mark("Press Escape again to leave the presentation. The lesson stays open.");
+
 void toggle_presentation(AppState& scope) {
   scope.presentation = !scope.presentation;
   if (!scope.presentation) wipe(scope);
+  std::erase_if(scope.toasts, [](const Toast& toast) { return toast.message.text == tr(escape_again); });
   scope.requests.fullscreen_changed = true;
 }
 
@@ -280,7 +284,7 @@ void leave_presentation(AppState& scope) {
   constexpr double time_to_confirm = 4;  // seconds
   const double now = ImGui::GetTime();
   if (in_lesson(scope) && now - std::exchange(scope.escaped_at, now) > time_to_confirm)
-    notify(scope, Severity::info, tr("Press Escape again to leave the presentation. The lesson stays open."));
+    notify(scope, Severity::info, tr(escape_again));
   else
     toggle_presentation(scope);
 }
@@ -786,14 +790,18 @@ bool handle_workspace_keys(AppState& scope, TextureStore& textures, const Skin& 
 }
 
 // On a projector, the page keys, arrows and Space, as sent by presenters' clickers, step through the lesson, also after
-// a mouse click. Returns true if handled.
+// a mouse click; the page keys also while typing. Returns true if handled.
 bool handle_clicker(AppState& scope) {
-  if (!scope.presentation || !in_lesson(scope) || !is_in_context(ShortcutContext::window)) return false;
   constexpr auto any = [](auto... keys) { return (pressed({.key = keys}) || ...); };
+  const bool paged = any(Key::page_down, Key::page_up);
+  if (!scope.presentation || !in_lesson(scope) ||
+      !is_in_context(paged ? ShortcutContext::typing : ShortcutContext::window))
+    return false;
   const bool next = any(Key::page_down, Key::right, Key::down, Key::space);
   const bool back = any(Key::page_up, Key::left, Key::up);
   if (next) advance_lesson(scope);
   if (back) move_part(scope, -1);
+  if (next || back) keep_keys_from_controls();
   return next || back;
 }
 

@@ -50,6 +50,7 @@ float sentence_bar_height(const Skin& skin);
 // The file browser, the question after dropping a file, the list of shortcuts.
 void draw_dialogs(AppState& scope, const Skin& skin);
 
+inline constexpr float toast_width = 380;
 inline constexpr double info_seconds = 6;
 inline constexpr double warning_seconds = 12;
 

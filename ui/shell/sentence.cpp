@@ -136,6 +136,14 @@ struct Receiver {
     take_reference();
     scope.saved_to = scope.a.run.saved_to;  // another run must not silently overwrite the one saved there
     if (!scope.a.run.folder.empty() && !scope.a.run.autosaved) remember_run(scope, scope.a.run.folder);
+    if (!scope.a.run.folder.empty() && scope.rights == Rights::owner && !scope.lessons.reader) {
+      scope.layout.last_run = scope.a.run.folder;
+      scope.layout.continue_last_run = scope.saved_to.empty() && scope.a.run.autosaved;
+    }
+    // What was said of other runs, and of attempts that failed.
+    std::erase_if(scope.toasts, [](const Toast& toast) {
+      return toast.shown_at >= 0 && !toast.offer && (toast.stays || toast.message.severity == Severity::error);
+    });
     receive_in_undo(scope, before);
     offer_run_before(scope, steps_before);
     scope.curves_view.axis.window.reset();

@@ -240,6 +240,8 @@ void draw_sentence_bar(AppState& scope, const Skin& skin) {
   }
   if (skin.presentation) return;
   if (!simple) return draw_tokens(scope, skin);
+  const Snapshot* snapshot = shown_maps(scope).newest.snapshot.get();
+  if (snapshot && snapshot->truncated) return small_text(skin.theme.warning, cut_note(snapshot->model), skin);
   // Leaves its room, so that nothing below moves at the first edit.
   if (scope.layout.sentence_edited) return ImGui::Dummy({1, font_size(skin.fonts.small)});
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + text_size(skin.fonts.ui, tr("Sentence")).x + skin.px(8));

@@ -10,7 +10,6 @@ namespace attnscope {
 namespace {
 
 constexpr std::size_t most_shown = 4;
-constexpr float toast_width = 380;
 
 Color32 severity_color(Severity severity, const Theme& theme) {
   return severity == Severity::info ? theme.accent : severity == Severity::warning ? theme.warning : theme.error;

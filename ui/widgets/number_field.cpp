@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-constexpr int refusal_frames = 240;  // about 4 seconds
+constexpr double refusal_seconds = 4;
 
 // Dear ImGui has one active text field; so there is one of each.
 struct Typing {
@@ -28,7 +28,7 @@ Typing typing;
 struct Refusal {
   ImGuiID id = 0;
   std::string text;
-  int frame = 0;
+  double at = 0;  // ImGui::GetTime()
 };
 Refusal refusal;
 
@@ -64,10 +64,11 @@ void note_below(const std::string& text, const Skin& skin) {
 template <typename Number>
 bool end_typing(Number& value, Number low, Number high) {
   const Typing ended = std::exchange(typing, {});
+  refusal = {};
   if (ended.text == ended.before || ended.frame + 1 < ImGui::GetFrameCount()) return false;
   if (const auto number = number_in(ended.text, low, high)) return std::exchange(value, *number) != *number;
   refusal = {ended.id, trf("“{}” was not applied. Allowed: {} to {}. In effect: {}", ended.text, low, high, value),
-             ImGui::GetFrameCount()};
+             ImGui::GetTime()};
   return false;
 }
 
@@ -95,7 +96,7 @@ bool type_number(const char* label, const std::string& before, Number& value, Nu
 }
 
 void show_refusal(ImGuiID id, const Skin& skin) {
-  if (refusal.id == id && ImGui::GetFrameCount() < refusal.frame + refusal_frames) note_below(refusal.text, skin);
+  if (refusal.id == id && ImGui::GetTime() < refusal.at + refusal_seconds) note_below(refusal.text, skin);
 }
 
 }  // namespace

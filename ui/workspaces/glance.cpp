@@ -326,13 +326,29 @@ class Picture {
     }
   }
 
+  bool is_framed(int written) const {
+    if (written < 0 || written >= std::ssize(glance_.read_from)) return false;
+    return is_lit(written) && glance_.read_from[static_cast<std::size_t>(written)] == chosen_;
+  }
+
+  bool touches_next(int written) const {
+    const Box &box = written_.boxes[static_cast<std::size_t>(written)],
+              &next = written_.boxes[static_cast<std::size_t>(written) + 1];
+    return box.low.y == next.low.y && box.high.x > next.low.x;
+  }
+
   void draw_written(int index) {
     const Theme& theme = skin_.theme;
     const Box& box = written_.boxes[static_cast<std::size_t>(index)];
     const int from = glance_.read_from[static_cast<std::size_t>(index)];
     if (is_lit(index) && from != chosen_)
       paint_.filled_rect(box.low, box.high, faded(theme.series[1], 0.3F), skin_.px(5));
-    if (is_lit(index) && from == chosen_) paint_.rect(box.low, box.high, theme.series[1], skin_.px(5), skin_.px(2));
+    if (is_framed(index) && !(is_framed(index - 1) && touches_next(index - 1))) {
+      int last = index;  // the letters of one word have one frame
+      while (is_framed(last + 1) && touches_next(last)) ++last;
+      paint_.rect(box.low, written_.boxes[static_cast<std::size_t>(last)].high, theme.series[1], skin_.px(5),
+                  skin_.px(2));
+    }
     draw_letters(written_, index, glance_.written);
     ImGui::SetCursorScreenPos(box.low);
     ImGui::PushID(1000 + index);
@@ -726,7 +742,7 @@ void draw_glance(WorkspaceContext& context) {
   }
   if (glance.made.text.words.empty())
     return draw_quiet_note(
-        tr("This view shows what each word attends to, but the sentence has no words. Type a sentence below."), room,
+        tr("This view shows what each word attends to, but the sentence has no words. Type a sentence."), room,
         skin);
 
   draw_heading(context, glance.made);

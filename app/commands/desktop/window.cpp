@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -103,6 +104,7 @@ class App {
   void begin_quit();
   void take_back_quit();
   void save_settings();
+  void save_settings_if_changed();
 
   // In order of construction: the window first, so that it opens before LibTorch is loaded.
   std::filesystem::path settings_file_;
@@ -116,6 +118,9 @@ class App {
   AppState scope_;
   Pacing pacing_;
   std::string title_;
+  Layout saved_layout_;   // as it is on disk
+  double saved_at_ = 0;   // GlfwWindow::now()
+  std::jthread saving_;   // the disk may be slow
   bool quitting_ = false;
   bool opening_last_run_ = false;          // if that fails, which is reported, the example is opened
   RemoteSession* elsewhere_ = nullptr;     // the session, if the run trains remotely
@@ -131,7 +136,7 @@ App::App(const WindowOptions& options)
       input_(window_),
       session_(make_session(options.server)) {
   if (!elsewhere_) serving_.emplace(static_cast<Session&>(*session_));
-  scope_.layout = read_.settings.layout;
+  scope_.layout = saved_layout_ = read_.settings.layout;
   scope_.translations = find_translations();
   speak_language(scope_);
   for (const std::string& complaint : scope_.translations.complaints) notify(scope_, Severity::warning, complaint);
@@ -290,6 +295,7 @@ void App::draw() {
   window_.show_frame();
   pacing_.drawn(begin, GlfwWindow::now(), animating(scope_), ImGui::GetIO().WantTextInput);
   serve_requests();
+  save_settings_if_changed();
 }
 
 void App::serve_requests() {
@@ -348,8 +354,25 @@ void App::copy(const std::string& picture) {
   pacing_.urge(GlfwWindow::now());
 }
 
+// So that little is lost if the process is killed.
+void App::save_settings_if_changed() {
+  constexpr double interval = 5;  // seconds
+  if (settings_file_.empty() || GlfwWindow::now() < saved_at_ + interval) return;
+  saved_at_ = GlfwWindow::now();
+  Layout layout = readers_layout(scope_);
+  if (layout == saved_layout_) return;
+  saved_layout_ = std::move(layout);
+  saving_ = std::jthread([file = settings_file_, settings = Settings{saved_layout_, window_.place()}] {
+    try {
+      write_settings(file, settings);
+    } catch (const std::exception&) {  // reported at the end, if it is still so
+    }
+  });
+}
+
 void App::save_settings() {
   if (settings_file_.empty()) return;
+  if (saving_.joinable()) saving_.join();
   const WindowPlace place = window_.lost() ? read_.settings.window : window_.place();
   try {
     write_settings(settings_file_, {readers_layout(scope_), place});

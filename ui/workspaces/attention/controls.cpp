@@ -255,7 +255,8 @@ void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin
     help_tooltip(help, skin);
   }
   if (!view.together.empty()) draw_together(view, skin);
-  draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim, reading_of(shown, view), skin);
+  if (view.picture != HeadPicture::lines)
+    draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim, reading_of(shown, view), skin);
 }
 
 void draw_head_controls(const Shown& shown, AttentionView& view, const Skin& skin) {

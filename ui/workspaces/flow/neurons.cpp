@@ -144,7 +144,9 @@ bool is_shown(NeuronColumn column, const NeuronsView& view, float width, const S
   };
   if (column == NeuronColumn::sense) return has(&NeuronFacts::sense);
   if (column == NeuronColumn::promotes) return has(&NeuronFacts::promoted);  // where an output matrix reads the stack
-  return column != NeuronColumn::position || width >= skin.px(340);
+  const bool wide = width >= skin.px(340);
+  if (column == NeuronColumn::active) return wide || !has(&NeuronFacts::sense);
+  return column != NeuronColumn::position || wide;
 }
 
 void draw_headings(NeuronsView& view, float list_width, const Skin& skin) {
