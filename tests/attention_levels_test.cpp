@@ -241,10 +241,14 @@ TEST_F(Levels, MatrixLinesOrBoth) {
 TEST_F(Levels, WithoutRoomForBothTheMatrixIsShown) {
   ui.io().DisplaySize = {700, 500};
   ui.frames(3, draw);
-  EXPECT_TRUE(ui.drew("received"));
+  EXPECT_FALSE(ui.drew("received")) << "the cells need the room of the margins";
+  const int both = ui.vertices();
+  view.picture = HeadPicture::matrix;
+  ui.frames(3, draw);
+  EXPECT_EQ(ui.vertices(), both);
   view.picture = HeadPicture::lines;
   ui.frames(3, draw);
-  EXPECT_FALSE(ui.drew("received"));
+  EXPECT_NE(ui.vertices(), both);
 }
 
 TEST_F(Levels, AClickOnACellChoosesItsQueryAndKeyAndASecondLetsGo) {

@@ -51,7 +51,13 @@ TEST_F(DirectoryTest, SaysWhyAFolderCannotBeRead) {
   const DirectoryListed missing = list_directory((folder / "missing").string());
   EXPECT_THAT(missing.error, AllOf(HasSubstr("cannot read /"), HasSubstr("/missing: No such file or directory")));
   EXPECT_TRUE(missing.entries.empty());
-  EXPECT_THAT(list_directory((folder / "b.tsv").string()).error, HasSubstr("Not a directory"));
+}
+
+TEST_F(DirectoryTest, OfAFileItsFolderIsListed) {
+  const DirectoryListed listed = list_directory((folder / "b.tsv").string());
+  EXPECT_EQ(listed.error, "");
+  EXPECT_EQ(listed.path, folder.string());
+  EXPECT_EQ(listed.entries.size(), 5U);
 }
 
 TEST_F(DirectoryTest, EmptyPathIsTheHomeDirectory) {

@@ -764,6 +764,18 @@ TEST_F(Shell, ARunIsFoundInTheBrowser) {
   EXPECT_FALSE(scope.purpose);
 }
 
+TEST_F(Shell, TheEnteredPathOfAFileSelectsItInItsFolder) {
+  FileBrowser browser;
+  const DirectoryListed listing{"/data", {{"old", true, false, 0}, {"mine.tsv", false, false, 9}}, ""};
+  browser.path_text = "/data/mine.tsv";
+  receive(browser, listing);
+  EXPECT_EQ(browser.selected, 1);
+  EXPECT_EQ(browser.path_text, "/data");
+  browser.path_text = "/data/old";
+  receive(browser, listing);
+  EXPECT_EQ(browser.selected, -1);
+}
+
 TEST_F(Shell, SavingAgainAsksOnlyForAnotherPlaceOrAnotherRun) {
   ui.key(Key::s, draw, {.ctrl = true});
   EXPECT_EQ(scope.purpose, Purpose::save_run);
