@@ -71,6 +71,24 @@ TEST_F(AutosaveTest, ARunThatMakesWayComesBackAsItWas) {
   EXPECT_EQ(losses(engine, 4), std::vector(expected.begin() + 3, expected.end()));
 }
 
+TEST_F(AutosaveTest, ARunThatComesBackHasItsRecordedSteps) {
+  TorchEngine engine(autosaves());
+  engine.reset(tiny_config(), {});
+  for (int i = 0; i < 3; ++i) {
+    losses(engine, 1);
+    engine.record_weights();
+  }
+  const std::vector<std::int64_t> steps = engine.status().recorded_weights;
+  ASSERT_EQ(steps, (std::vector<std::int64_t>{1, 2, 3}));
+  const auto before = engine.keep();
+  engine.reset(tiny_config(), {});
+  losses(engine, 1);
+  EXPECT_TRUE(engine.status().recorded_weights.empty());
+  engine.keep();
+  engine.go_on_with(before->path, {});
+  EXPECT_EQ(engine.status().recorded_weights, steps);
+}
+
 TEST_F(AutosaveTest, OneThatWasSavedSinceIsKeptNoLonger) {
   TorchEngine engine(autosaves());
   engine.reset(tiny_config(), {});

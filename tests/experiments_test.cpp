@@ -4,6 +4,7 @@
 #include "lessons/experiment.h"
 #include "shell/app_state.h"
 #include "shell/experiments.h"
+#include "shell/lessons/writing.h"
 #include "shell/sentence.h"
 
 namespace attnscope {
@@ -51,6 +52,7 @@ TEST(Experiments, NameTheFieldThatIsWrong) {
   EXPECT_THAT(complaint(with(": 7,", ": -7,")), HasSubstr("training.steps is -7"));
   EXPECT_THAT(complaint(with(": 7,", ": [7],")), HasSubstr("training.steps"));
   EXPECT_THAT(complaint(with("\"set\": {", "\"set\": [{").append("]")), testing::Not(""));
+  EXPECT_THAT(complaint(with("\"preset\"", "\"colour\": \"red\", \"preset\"")), HasSubstr("\"colour\" is not a field"));
 }
 
 TEST(Experiments, AnOpenedFolderJoinsTheGalleryOnce) {
@@ -102,6 +104,26 @@ source: Me 2026
   receive(scope, {FileRead{.path = "/home/me/mine/mine.lesson", .bytes = "", .error = "gone"}}, nullptr);
   EXPECT_EQ(scope.toasts.back().message.text, "gone");
   EXPECT_EQ(scope.facts.lessons.size(), 1U);
+}
+
+TEST(Experiments, ALessonInItsFolderIsNotTheProgramsOfThatName) {
+  AppState scope;
+  scope.facts.lessons.push_back({.name = "warm-up"});
+  const std::string json = with("\"preset\"", "\"lesson\": \"warm-up\", \"preset\"");
+  const std::string path = "/home/me/mine/warm-up.lesson";
+  for (int i = 0; i < 2; ++i) {
+    receive_experiment(scope, {.path = "/home/me/mine/experiment.json", .bytes = json, .error = ""});
+    receive_lesson_of_experiment(scope, {.path = path, .bytes = "", .error = "gone"});
+    EXPECT_TRUE(scope.toasts.empty()) << "the program's is meant";
+    EXPECT_EQ(scope.facts.experiments[0].lesson, "warm-up");
+  }
+  for (int i = 0; i < 2; ++i) {
+    receive_experiment(scope, {.path = "/home/me/mine/experiment.json", .bytes = json, .error = ""});
+    receive_lesson_of_experiment(scope, {.path = path, .bytes = lesson_template("warm-up"), .error = ""});
+    EXPECT_EQ(scope.facts.experiments[0].lesson, "mine/warm-up");
+    ASSERT_EQ(scope.facts.lessons.size(), 2U);
+    EXPECT_EQ(scope.facts.lessons[1].name, "mine/warm-up");
+  }
 }
 
 TEST(Experiments, BeginningOneResetsTrainsAndShowsItsView) {

@@ -451,6 +451,25 @@ std::shared_ptr<const Corpus> TorchEngine::corpus_for(const Config& config, cons
   return std::make_shared<const Corpus>(load_corpus(config.corpus, report, config.model.reads_text()));
 }
 
+// A run that is opened again, for example by Undo, finds its recorded steps, most of which are in no file.
+void TorchEngine::keep_recorded() {
+  constexpr std::size_t most_kept = 3;
+  if (!run_.watched || !(home_ || run_.folder)) return;
+  const std::filesystem::path& folder = home_ ? home_->held.folder().path : run_.folder->path;
+  std::erase_if(kept_, [&](const KeptSteps& kept) { return kept.folder == folder; });
+  kept_.insert(kept_.begin(), {folder, run_.step(), std::move(run_.recorded), std::move(run_.embeddings)});
+  if (kept_.size() > most_kept) kept_.pop_back();
+}
+
+void TorchEngine::find_recorded() {
+  if (!run_.folder) return;
+  const auto kept = std::ranges::find(kept_, run_.folder->path, &KeptSteps::folder);
+  if (kept == kept_.end() || kept->step != run_.step()) return;
+  run_.recorded = std::move(kept->recorded);
+  run_.embeddings = std::move(kept->embeddings);
+  kept_.erase(kept);
+}
+
 // Nothing may throw after run_ has been replaced.
 RunOpened TorchEngine::replace(Run run) {
   run.tokenizer->normalize_text(run.config.corpus.normalize);
@@ -476,7 +495,9 @@ RunOpened TorchEngine::replace(Run run) {
         mark("LibTorch is using the reference BLAS, about 30 times slower than OpenBLAS: install libopenblas0-openmp"));
   }
   opened.run = number_ = ++*runs_;
+  keep_recorded();
   run_ = std::move(run);
+  find_recorded();
   home_.reset();
   autosaving_ = {};
   return opened;

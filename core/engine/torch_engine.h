@@ -253,7 +253,17 @@ class TorchEngine final : public Engine {
   // number of runs so far, shared with all sibling engines
   std::shared_ptr<std::uint64_t> runs_ = std::make_shared<std::uint64_t>(0);
   std::uint64_t number_ = 0;  // of the current run
+  // Of a run that was replaced.
+  struct KeptSteps {
+    std::filesystem::path folder;
+    std::int64_t step = 0;
+    RecordedParameters recorded, embeddings;
+  };
+  void keep_recorded();
+  void find_recorded();
+
   Run run_;
+  std::vector<KeptSteps> kept_;  // newest first
   std::optional<Home> home_;
   std::string notice_;  // take_notice()
   std::optional<Autosaves> autosaves_;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -51,8 +52,14 @@ Config config_at(const Json& json, const fs::path& folder) {
   return config;
 }
 
+constexpr std::array<std::string_view, 10> fields = {"place", "title", "text", "duration", "figure",
+                                                     "preset", "set", "view", "sentence", "lesson"};
+
 Experiment experiment_of(const Json& json, const fs::path& folder) {
   if (!json.is_object()) throw std::runtime_error("not a JSON object");
+  for (const auto& [field, value] : json.items())
+    if (std::ranges::find(fields, field) == fields.end())
+      throw std::runtime_error(fmt::format("\"{}\" is not a field, allowed: {}", field, fmt::join(fields, ", ")));
   const Json place = json.value("place", Json(1000));
   if (!place.is_number_integer()) throw std::runtime_error("\"place\" must be a whole number");
   Experiment experiment{.name = folder.filename().string(),
@@ -75,7 +82,8 @@ Experiment experiment_of(const Json& json, const fs::path& folder) {
 }  // namespace
 
 std::string lesson_file_of(const Experiment& experiment) {
-  return (fs::path(experiment.folder) / (experiment.lesson + ".lesson")).string();
+  const fs::path name = fs::path(experiment.lesson).filename();  // one of its own may have the experiment's before it
+  return (fs::path(experiment.folder) / (name.string() + ".lesson")).string();
 }
 
 ExperimentRead read_experiment(std::string_view json, const std::string& path) {

@@ -37,10 +37,12 @@ bool draw_card(AppState& scope, const Experiment& experiment, float width, float
   ImGui::PopTextWrapPos();
   const float bottom = ImGui::GetWindowHeight() - ImGui::GetFrameHeight() - ImGui::GetStyle().WindowPadding.y;
   ImGui::SetCursorPosY(std::max(ImGui::GetCursorPosY(), bottom));
-  ImGui::BeginDisabled(!may_replace(scope));
+  const bool in_the_way = in_lesson(scope);
+  ImGui::BeginDisabled(!may_replace(scope) || in_the_way);
   const bool begun = ImGui::Button(tr_label("Train"));
   ImGui::EndDisabled();
-  help_tooltip(may_replace(scope) ? tr("Starts a new model with this experiment's settings and opens its view. The "
+  help_tooltip(in_the_way           ? tr("Leave the lesson first: it then restores your run.")
+               : may_replace(scope) ? tr("Starts a new model with this experiment's settings and opens its view. The "
                                        "current run is kept; Undo returns to it.")
                                   : tr(only_where_it_trains),
                skin);
@@ -100,10 +102,13 @@ void receive_experiment(AppState& scope, const FileRead& read) {
   if (!found.complaint.empty())
     return void(notify(scope, Severity::error, trf("The experiment could not be opened: {}", found.complaint)));
   std::vector<Experiment>& all = scope.facts.experiments;
-  const std::string& lesson = found.experiment.lesson;
-  if (!lesson.empty() && std::ranges::count(scope.facts.lessons, lesson, &Lesson::name) == 0)
-    scope.commands.emplace_back(ReadFile{lesson_file_of(found.experiment), most_lesson_bytes});
-  std::erase_if(all, [&](const Experiment& other) { return other.name == found.experiment.name; });
+  if (!found.experiment.lesson.empty()) scope.commands.emplace_back(ReadFile{lesson_file_of(found.experiment), most_lesson_bytes});
+  const auto before = std::ranges::find(all, found.experiment.name, &Experiment::name);
+  if (before != all.end() && lesson_file_of(*before) == lesson_file_of(found.experiment)) {
+    found.experiment.lesson = before->lesson;
+    found.experiment.has_own_lesson = before->has_own_lesson;
+  }
+  if (before != all.end()) all.erase(before);
   all.push_back(std::move(found.experiment));
   scope.experiments.asked = true;
 }
@@ -111,12 +116,23 @@ void receive_experiment(AppState& scope, const FileRead& read) {
 void receive_lesson_of_experiment(AppState& scope, const FileRead& read) {
   const auto experiment = std::ranges::find(scope.facts.experiments, read.path, lesson_file_of);
   if (experiment == scope.facts.experiments.end()) return;  // a preview that was left
+  const auto is_known = [&](const std::string& name) {
+    return std::ranges::count(scope.facts.lessons, name, &Lesson::name) > 0;
+  };
+  const bool is_of_program = is_known(experiment->lesson) && !experiment->has_own_lesson;
+  if (!read.error.empty() && is_of_program) return;
   LessonRead found = read_lesson(read.bytes, read.path);
   if (!read.error.empty()) found.complaints = {read.error};
   for (const std::string& complaint : found.complaints) notify(scope, Severity::warning, complaint);
   if (!found.complaints.empty()) return;
   if (!found.lesson.run) found.lesson.run = experiment->config;
-  if (std::ranges::count(scope.facts.lessons, found.lesson.name, &Lesson::name) == 0)
+  if (is_of_program) experiment->lesson = experiment->name + "/" + experiment->lesson;
+  found.lesson.name = experiment->lesson;
+  experiment->has_own_lesson = true;
+  const auto before = std::ranges::find(scope.facts.lessons, found.lesson.name, &Lesson::name);
+  if (before != scope.facts.lessons.end())
+    *before = std::move(found.lesson);
+  else
     scope.facts.lessons.push_back(std::move(found.lesson));
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "base/input.h"
 #include "base/numbers.h"
@@ -105,7 +106,7 @@ void settle_chart(RunsView& view) {
   view.axis = {.log = x.log};
   view.plot = {.log = y.log};
   for (std::size_t run = 0; run < view.listed.runs.size(); ++run) {
-    if (!x.values[run] || !y.values[run]) continue;
+    if (!x.values[run] || !y.values[run] || !view.listed.runs[run].finished) continue;
     std::vector<std::string> others;
     for (const RunAxis& axis : view.axes)
       if (!axis.key.empty() && axis.key != x.key && axis.key != seed)
@@ -255,7 +256,7 @@ Pointing draw_chart(RunsView& view, ImVec2 size, const Skin& skin) {
   for (const RunGroup& group : view.groups) {
     names.push_back(group.name.empty() ? std::string(tr("mean")) : group.name);
     if (const auto& power = group.power)
-      names.back() += fmt::format(": {:.3g} · {}^({:.3f} ± {:.3f}), R² {:.3f}", power->factor, title_of(x),
+      names.back() += fmt::format(", fit {:.3g} · {}^({:.3f} ± {:.3f}), R² {:.3f}", power->factor, title_of(x),
                                   power->exponent, power->error, power->r2);
   }
   for (std::size_t i = 0; i < view.groups.size(); ++i)
@@ -409,7 +410,10 @@ Pointing draw_table(WorkspaceContext& context, RunsView& view) {
 }  // namespace
 
 void take_runs(RunsView& view, RunsListed listed) {
+  const bool again = view.listed.folder == listed.folder;
+  const std::pair sorting{view.sorted_by, view.descending};
   view = RunsView();
+  if (again) std::tie(view.sorted_by, view.descending) = sorting;
   view.listed = std::move(listed);
   const std::vector<ListedRun>& runs = view.listed.runs;
   if (runs.empty()) return;
@@ -425,6 +429,7 @@ void take_runs(RunsView& view, RunsListed listed) {
     if (result == metric("loss") || std::ranges::any_of(runs, has_it))
       view.axes.push_back(axis_of_result(runs, result));
   }
+  if (view.sorted_by >= std::ssize(view.axes) + 2) view.sorted_by = 0;
   settle_chart(view);
   settle_order(view);
 }

@@ -44,6 +44,7 @@ void draw_by_length(const char* id, const std::vector<Series>& series, LengthsVi
 void ask_for_lengths(WorkspaceContext& context, LengthsView& view) {
   if (!context.live) return;
   view.asked_of = context.live->run;
+  view.asked_step = context.live->step;
   context.study = LengthQuestion{};
 }
 
@@ -70,7 +71,10 @@ void draw_lengths(WorkspaceContext& context, OriginsView& origins) {
   const Skin& skin = context.skin;
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
   if (!context.has_run) return note(tr("No run is open. Open one to test it on short and long sentences."));
-  if (!context.studying && context.live && view.asked_of != context.live->run) ask_for_lengths(context, view);
+  const bool ended = context.live && context.live->step == context.config.training.steps &&
+                     view.run == context.live->run && view.asked_step < context.live->step;
+  if (!context.studying && context.live && (view.asked_of != context.live->run || ended))
+    ask_for_lengths(context, view);
   const bool working = context.studying || context.study.has_value();
   ImGui::BeginDisabled(working);
   if (ImGui::Button(tr_label("Recompute"))) ask_for_lengths(context, view);

@@ -183,6 +183,10 @@ void take_cost(CostView& view, CostResult inspection, std::uint64_t run) {
 
 void take_lengths(LengthsView& view, LengthResult inspection, std::uint64_t run, std::int64_t step) {
   if (view.run == run && !view.inspections.empty()) view.inspections.pop_back();
+  // Tokens of windows and words of sentences have no common axis.
+  if (!view.inspections.empty() && (view.inspections.back().text != inspection.text ||
+                                    (inspection.text && view.inspections.back().trained != inspection.trained)))
+    view.inspections.clear();
   if (view.inspections.size() == max_inspections) view.inspections.erase(view.inspections.begin());
   view.run = run;
   view.step = step;
