@@ -48,6 +48,8 @@ void take_mouse(Pen& pen, ImVec2 size) {
 void toggle_pen(AppState& scope) {
   scope.pen.held = !scope.pen.held;
   if (!scope.pen.held) scope.focus_workspace = true;  // it was taken by the pen's window
+  if (scope.pen.held && !scope.presentation)
+    notify(scope, Severity::info, tr("The pen draws over the window with the mouse. Escape puts it down."));
 }
 
 void wipe(AppState& scope) {

@@ -250,8 +250,9 @@ void draw_contexts(NeuronsView& view, const NeuronsResult& result, float largest
                  by_loss ? fmt::format("{:+.2f}", context.value) : fmt::format("{:.2f}", context.value), skin);
   if (contexts.empty())
     small_text(skin.theme.text_dim,
-               by_loss ? tr("No token loses by it, or the tokens of this stack have no targets.")
-                       : tr("This neuron was not active in the sample."),
+               !by_loss                          ? tr("This neuron was not active in the sample.")
+               : result.question.place.decoder ? tr("No token loses by it.")
+                                               : tr("The encoder's tokens have no targets, and so no loss of their own."),
                skin);
 }
 
