@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/translation.h"
 #include "shell/app_state.h"
 #include "widgets/painter.h"
 
