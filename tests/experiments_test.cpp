@@ -108,7 +108,7 @@ source: Me 2026
 
 TEST(Experiments, ALessonInItsFolderIsNotTheProgramsOfThatName) {
   AppState scope;
-  scope.facts.lessons.push_back({.name = "warm-up"});
+  scope.facts.lessons.emplace_back().name = "warm-up";
   const std::string json = with("\"preset\"", "\"lesson\": \"warm-up\", \"preset\"");
   const std::string path = "/home/me/mine/warm-up.lesson";
   for (int i = 0; i < 2; ++i) {
