@@ -11,8 +11,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::int64_t rows_a_step = 512;
-constexpr std::int64_t dead_after = 100;  // steps without an activation
-constexpr double dead_weight = 1.0 / 32;  // of the loss of dead features
+constexpr std::int64_t dead_after = 100;  // steps without an activation, after which features are resampled
 constexpr double dictionary_rate = 2e-3, second_moment_decay = 0.999;
 
 // The dictionary's tensors as the optimizer's parameters.
@@ -24,33 +23,31 @@ struct TrainedDictionary : torch::nn::Module {
   SparseDictionary dictionary;
 };
 
-// All but the largest `count` of each row become 0; 0: none does.
-torch::Tensor largest(const torch::Tensor& features, std::int64_t count) {
-  if (count <= 0 || count >= features.size(-1)) return features;
-  const torch::Tensor least = std::get<0>(features.topk(count, -1)).slice(-1, count - 1);
-  return torch::where(features >= least, features, torch::zeros_like(features));
-}
-
-torch::Tensor dead_loss(const SparseDictionary& made, const torch::Tensor& x, const torch::Tensor& z,
-                        const torch::Tensor& dead) {
-  const torch::Tensor rest = (x - made.decode(z)).detach();
-  const torch::Tensor revived = largest(made.all_features(x) * dead, std::max<std::int64_t>(1, x.size(1) / 2));
-  return dead_weight * (revived.matmul(made.w_dec) - rest).square().sum();
-}
-
 void normalize_rows(const torch::Tensor& rows) {
   const torch::NoGradGuard no_gradients;
   rows.div_(rows.norm(2, 1, true).clamp_min(1e-8));
 }
 
-}  // namespace
-
-torch::Tensor SparseDictionary::all_features(const torch::Tensor& vectors) const {
-  return torch::relu(torch::matmul(vectors - b_dec, w_enc) + b_enc);
+// Dead features become what the others leave of some vectors, the more often the larger that is (Bricken et al. 2023).
+void resample(const SparseDictionary& made, const torch::Tensor& dead, const torch::Tensor& x,
+              const at::Generator& random) {
+  const torch::NoGradGuard no_gradients;
+  const torch::Tensor rest = x - made.decode(made.encode(x)), features = dead.nonzero().squeeze(1);
+  const torch::Tensor weights = rest.square().sum(1).clamp_min(1e-12);
+  const torch::Tensor directions = rest.index_select(0, weights.multinomial(features.size(0), true, random));
+  normalize_rows(directions);
+  made.w_dec.index_copy_(0, features, directions);
+  made.w_enc.index_copy_(1, features, directions.t());
+  made.b_enc.index_fill_(0, features, 0);
 }
 
+}  // namespace
+
 torch::Tensor SparseDictionary::encode(const torch::Tensor& vectors) const {
-  return largest(all_features(vectors), active);
+  const torch::Tensor features = torch::relu(torch::matmul(vectors - b_dec, w_enc) + b_enc);
+  if (active <= 0 || active >= features.size(-1)) return features;
+  const torch::Tensor least = std::get<0>(features.topk(active, -1)).slice(-1, active - 1);
+  return torch::where(features >= least, features, torch::zeros_like(features));
 }
 
 torch::Tensor SparseDictionary::decode(const torch::Tensor& features) const {
@@ -67,8 +64,7 @@ SparseDictionary empty_dictionary(std::int64_t width, const DictionaryOptions& o
           torch::zeros({features, width}), options.active, options.of};
 }
 
-// The loss is the squared error of vectors whose mean square is 1, plus the L1 penalty, plus the squared error with
-// which dead features explain what the others leave (2406.04093, appendix A.2), so that they come back to life.
+// The loss is the squared error of vectors whose mean square is 1, plus the L1 penalty.
 SparseDictionary train_dictionary(const torch::Tensor& vectors, const DictionaryOptions& options,
                                   const FractionCallback& progress) {
   const torch::AutoGradMode with_gradients(true);
@@ -89,14 +85,16 @@ SparseDictionary train_dictionary(const torch::Tensor& vectors, const Dictionary
     const torch::Tensor x = centered.index_select(0, rows) / scale, z = made.encode(x);
     torch::Tensor loss = (made.decode(z) - x).square().sum();
     if (options.active <= 0) loss = loss + options.l1 * static_cast<double>(width) * z.sum();
-    idle = (idle + 1).masked_fill(z.detach().gt(0).any(0), 0);
-    const torch::Tensor dead = idle.ge(dead_after);
-    if (dead.any().item<bool>()) loss = loss + dead_loss(made, x, z, dead);
     adam.zero_gradients();
     (loss / x.size(0)).backward();
     const double left = 1 - static_cast<double>(step) / options.steps;
     adam.update(dictionary_rate * std::min(1.0, 5 * left));  // the last fifth decays
     normalize_rows(made.w_dec);
+    idle = (idle + 1).masked_fill(z.detach().gt(0).any(0), 0);
+    const torch::Tensor dead = idle.ge(dead_after);
+    if (step % dead_after != 0 || left < 0.3 || !dead.any().item<bool>()) continue;
+    resample(made, dead, x, random);
+    idle = idle.masked_fill(dead, 0);
   }
   const auto own = [](const torch::Tensor& parameter) { return parameter.detach().clone(); };
   return {own(made.b_dec) * scale + mean, own(made.w_enc), own(made.b_enc) * scale, own(made.w_dec),

@@ -19,8 +19,6 @@ struct SparseDictionary {
 
   // …×D → …×M, none negative.
   torch::Tensor encode(const torch::Tensor& vectors) const;
-  // The same before the largest are chosen.
-  torch::Tensor all_features(const torch::Tensor& vectors) const;
   // …×M → …×D
   torch::Tensor decode(const torch::Tensor& features) const;
 
