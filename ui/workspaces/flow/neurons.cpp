@@ -137,11 +137,13 @@ void draw_cells(const NeuronFacts& facts, float here) {
   cell(facts.promoted);
 }
 
+bool has_text(const NeuronsView& view, const std::string NeuronFacts::*text) {
+  return std::ranges::any_of(view.study.result->neurons, [&](const NeuronFacts& of) { return !(of.*text).empty(); });
+}
+
 // Whether the column has anything to show, and room.
 bool is_shown(NeuronColumn column, const NeuronsView& view, float width, const Skin& skin) {
-  const auto has = [&](const std::string NeuronFacts::*text) {
-    return std::ranges::any_of(view.study.result->neurons, [&](const NeuronFacts& of) { return !(of.*text).empty(); });
-  };
+  const auto has = [&](const std::string NeuronFacts::*text) { return has_text(view, text); };
   if (column == NeuronColumn::sense) return has(&NeuronFacts::sense);
   if (column == NeuronColumn::promotes) return has(&NeuronFacts::promoted);  // where an output matrix reads the stack
   const bool wide = width >= skin.px(340);
@@ -404,7 +406,10 @@ void draw_basis(NeuronsView& view, const ModelConfig& model, const Skin& skin) {
          "directions out of four times as many as there are activations (TopK, 2406.04093). It is trained when you "
          "choose it, in about a minute, and saved in the run's folder."));
   if (!dictionary) return;
+  // As high as the small buttons in the same row.
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ImGui::GetStyle().FramePadding.x, 0});
   draw_sites(view, model, skin);
+  ImGui::PopStyleVar();
   ImGui::SameLine();
 }
 
@@ -567,7 +572,8 @@ void draw_neurons(WorkspaceContext& context, NeuronsView& view) {
   view.study.question.neuron = clamped(view.study.question.neuron, 0, static_cast<int>(result->neurons.size()) - 1);
   if (result->question.dictionary) draw_dictionary(result->dictionary, skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float half = std::floor(room.x * 0.5F), width = std::min(clamped(half, skin.px(360), skin.px(400)), half);
+  const float half = std::floor(room.x * 0.5F), widest = skin.px(has_text(view, &NeuronFacts::sense) ? 480 : 400),
+              width = std::min(clamped(half, skin.px(360), widest), half);
   draw_list(view, snapshot, context.maps.complete.version, {width, room.y}, skin);
   ImGui::SameLine(0, skin.px(12));
   ImGui::BeginChild("neuron", {0, 0}, false, view_flags());

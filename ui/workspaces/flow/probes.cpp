@@ -38,7 +38,10 @@ void draw_question(ProbesView& view, const ModelConfig& model, const Skin& skin)
       question.label = choice.value;
   if (question.label == TokenLabel::sense) {
     ImGui::SetNextItemWidth(skin.px(90));
+    // As high as the small buttons in the same row.
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ImGui::GetStyle().FramePadding.x, 0});
     ImGui::InputTextWithHint("##word", tr("a word"), &view.typed, ImGuiInputTextFlags_EnterReturnsTrue);
+    ImGui::PopStyleVar();
     if (ImGui::IsItemDeactivatedAfterEdit() && !view.typed.empty()) question.word = view.typed;
     help_tooltip(tr("Press Enter to search for it."), skin);
     ImGui::SameLine();
