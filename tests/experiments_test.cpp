@@ -43,7 +43,8 @@ TEST(Experiments, AreReadFromTheirFile) {
 TEST(Experiments, NameTheFieldThatIsWrong) {
   EXPECT_THAT(complaint("{"), HasSubstr("/home/me/mine/experiment.json"));
   EXPECT_THAT(complaint("[]"), HasSubstr("not a JSON object"));
-  EXPECT_THAT(complaint(with("\"title\"", "\"titel\"")), HasSubstr("\"title\""));
+  EXPECT_THAT(complaint(with("\"title\"", "\"titel\"")), HasSubstr("\"titel\" is not a field, allowed: place, title"));
+  EXPECT_THAT(complaint(with("\"title\": {\"en\": \"Mine\", \"fr\": \"Le mien\"},", "")), HasSubstr("\"title\""));
   EXPECT_THAT(complaint(with("{\"en\": \"See.\"}", "\"See.\"")), HasSubstr("\"text\""));
   EXPECT_THAT(complaint(with("\"en\": \"See.\"", "\"fr\": \"Voir.\"")), HasSubstr("\"en\""));
   EXPECT_THAT(complaint(with("\"view\": \"induction\"", "\"view\": \"nowhere\"")), HasSubstr("\"nowhere\""));

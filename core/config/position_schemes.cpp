@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/mark.h"
 #include "config/config.h"
 
 namespace attnscope {
@@ -127,7 +128,7 @@ const PositionScheme& position_scheme(std::string_view name) {
 }
 
 const char* row_word(PositionForm form) {
-  return form == PositionForm::vectors || form == PositionForm::bias ? "distance" : "position";
+  return form == PositionForm::vectors || form == PositionForm::bias ? mark("distance") : mark("position");
 }
 
 }  // namespace attnscope

@@ -19,6 +19,10 @@
 namespace attnscope {
 namespace {
 
+const char* row_name(PositionForm form) {
+  return tr(row_word(form));
+}
+
 // Occupies at least that many lines, so that the contents below captions side by side are aligned.
 void caption(const char* text, int lines, const Skin& skin) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
@@ -103,13 +107,13 @@ void draw_matrix(const PositionScheme& scheme, double base, PositionNumbersView&
   options.high = largest_magnitude(matrix);
   options.low = -options.high;
   options.square = false;
-  options.row_axis = row_word(scheme.form);
+  options.row_axis = row_name(scheme.form);
   options.col_axis = tr("dimension (click one to draw its curve)");
   options.first_row = view.shown.first;
   options.marked_cols = marked;
   options.tooltip = [&](int row, int dimension) {
     const int number = view.shown.first + row;
-    ImGui::Text(tr("%s %d, dimension %d"), row_word(scheme.form), number, dimension);
+    ImGui::Text(tr("%s %d, dimension %d"), row_name(scheme.form), number, dimension);
     ImGui::Text("%.6f", static_cast<double>(matrix.at(row, dimension)));
     const std::string made = formula(scheme, number, dimension, matrix.cols, base);
     if (!made.empty()) ImGui::TextDisabled("%s", made.c_str());
@@ -140,7 +144,7 @@ void draw_columns(const PositionScheme& scheme, const std::vector<int>& columns,
   for (std::size_t i = 0; i < series.size(); ++i)
     lines.push_back({names[i], &series[i], skin.theme.series[i % skin.theme.series.size()]});
   PlotOptions labelled = options;
-  labelled.x_label = row_word(scheme.form);
+  labelled.x_label = row_name(scheme.form);
   draw_plot("curves", lines, {0, 0}, view.curves_axis, view.curves, labelled, skin);
 }
 
@@ -155,15 +159,15 @@ void draw_dots(const PositionScheme& scheme, PositionNumbersView& view, ImVec2 s
   HeatmapOptions options;
   options.low = std::min(0.0F, *std::min_element(view.dots.values.begin(), view.dots.values.end()));
   options.high = largest_dot(view.dots);
-  options.row_axis = row_word(scheme.form);
-  const std::string other = trf("other {} (click a row)", row_word(scheme.form));
+  options.row_axis = row_name(scheme.form);
+  const std::string other = trf("other {} (click a row)", row_name(scheme.form));
   options.col_axis = other;
   options.first_row = options.first_col = view.shown.first;
   options.selected_row = view.row;
   options.print_values = false;
   options.tooltip = [&](int row, int col) {
     const int first = view.shown.first;
-    ImGui::Text("%s %d \u00B7 %s %d = %.4f", row_word(scheme.form), first + row, row_word(scheme.form), first + col,
+    ImGui::Text("%s %d \u00B7 %s %d = %.4f", row_name(scheme.form), first + row, row_name(scheme.form), first + col,
                 static_cast<double>(view.dots.at(row, col)));
     ImGui::TextDisabled(tr("distance %d"), std::abs(col - row));
   };
@@ -177,7 +181,7 @@ void draw_distances(const PositionScheme& scheme, PositionNumbersView& view, con
     series.x.push_back(other - view.row);
     series.y.push_back(static_cast<double>(view.dots.at(view.row, other)));
   }
-  const std::string name = trf("{} {} with the others", row_word(scheme.form), view.shown.first + view.row);
+  const std::string name = trf("{} {} with the others", row_name(scheme.form), view.shown.first + view.row);
   const PlotLine line{name, &series, skin.theme.series[0]};
   draw_plot("distances", {&line, 1}, {0, 0}, view.products_axis, view.products,
             {.title = tr("Dot product"), .x_label = tr("distance")}, skin);
@@ -185,7 +189,7 @@ void draw_distances(const PositionScheme& scheme, PositionNumbersView& view, con
 
 // Draws the heading of the last plot, with the choice of its row next to it.
 void draw_row_choice(const PositionScheme& scheme, PositionNumbersView& view, const Skin& skin) {
-  bold_text(trf("Similarity to one {}", row_word(scheme.form)), skin);
+  bold_text(trf("Similarity to one {}", row_name(scheme.form)), skin);
   ImGui::SameLine(0, skin.px(14));
   WithFont small(skin.fonts.small);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {skin.px(6), 1});
@@ -218,7 +222,7 @@ void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, Positi
 
   ImGui::SameLine(0, gap);
   ImGui::BeginChild("right", {0, room.y}, false, ImGuiWindowFlags_NoScrollbar | view_flags());
-  bold_text(trf("Pairwise similarity of {}s", row_word(scheme.form)), skin);
+  bold_text(trf("Pairwise similarity of {}s", row_name(scheme.form)), skin);
   caption(tr(scheme.alike), 2, skin);
   draw_dots(scheme, view, {0, -lower}, textures, skin);
   draw_row_choice(scheme, view, skin);
@@ -241,7 +245,7 @@ void draw_head_biases(const PositionScheme& scheme, PositionNumbersView& view, I
   options.first_row = 1;
   options.first_col = view.shown.first;
   options.tooltip = [&](int head, int distance) {
-    ImGui::Text(tr("head %d, %s %d"), head + 1, row_word(scheme.form), view.shown.first + distance);
+    ImGui::Text(tr("head %d, %s %d"), head + 1, row_name(scheme.form), view.shown.first + distance);
     ImGui::Text("%.6f", static_cast<double>(view.heads.at(head, distance)));
   };
   draw_heatmap("biases", view.heads, view.version, size, options, textures, skin);
