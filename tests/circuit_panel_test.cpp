@@ -428,6 +428,24 @@ TEST(Importance, OfStacksWithDifferentNumbersOfHeadsLeavesCellsBlank) {
   EXPECT_TRUE(std::isnan(view.importance.at(1, 1)));
 }
 
+TEST(Circuit, AnotherQuestionLeavesNothingOfTheOneBefore) {
+  CircuitView view;
+  view.trial.emplace();
+  view.counted.emplace();
+  view.formation.emplace();
+  view.score.emplace();
+  view.score_wanted.emplace();
+  view.swept.emplace();
+  view.sweep_asked.emplace();
+  view.put = {1};
+  view.counting_asked = view.formation_asked = true;
+  take_circuit(view, fixture_result("The cat slept."), 1, 1);
+  ASSERT_TRUE(view.inspection);
+  EXPECT_FALSE(view.trial || view.counted || view.formation || view.score || view.score_wanted || view.swept ||
+               view.sweep_asked || view.counting_asked || view.formation_asked);
+  EXPECT_TRUE(view.put.empty());
+}
+
 TEST(Agreement, IsTheRankCorrelation) {
   HeadsResult inspection;
   for (const auto& [exact, fast] : {std::pair(1.0, 10.0), std::pair(2.0, 30.0), std::pair(3.0, 20.0)})
