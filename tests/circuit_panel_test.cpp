@@ -127,6 +127,11 @@ TEST_F(CircuitPanel, ShowsThePlaceAndTriesAWordThatIsClicked) {
   end(Trial{view.inspection->question, run, "parce qu'elle a tourn\u00E9", -3, 0.7});
   EXPECT_TRUE(ui.drew("parce qu'elle a tourn\u00E9"));
   EXPECT_TRUE(ui.drew("flipped, 70 %"));
+  view.mode = CircuitMode::heads;
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("flipped, 70 %")) << "also above the heads";
+  view.mode = CircuitMode::place;
+  ui.frames(2, draw);
   ui.key(Key::backspace, draw);
   EXPECT_TRUE(view.put.empty());
   EXPECT_FALSE(view.trial);

@@ -9,6 +9,7 @@
 #include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
+#include "workspaces/positions/modes.h"
 #include "workspaces/positions/view.h"
 #include "workspaces/workspaces.h"
 
@@ -155,6 +156,16 @@ TEST_F(PositionsPanel, NoNumbersAreDrawnToo) {
   receive_snapshot(snapshot);
   show(PositionsMode::locality);
   EXPECT_TRUE(ui.drew("Mean distance by layer"));
+}
+
+TEST_F(PositionsPanel, SimilaritiesNameTheirAxes) {
+  receive_snapshot(fixture_snapshot({}));
+  show(PositionsMode::numbers);
+  EXPECT_TRUE(ui.drew("other position (click a row)"));
+}
+
+TEST(ShuffledWords, HaveNoNumbersBeforeTheyAreMeasured) {
+  EXPECT_FALSE(order_numbers(OrdersView{}));
 }
 
 TEST_F(PositionsPanel, KeysChangeTheView) {
