@@ -158,12 +158,6 @@ TEST_F(PositionsPanel, NoNumbersAreDrawnToo) {
   EXPECT_TRUE(ui.drew("Mean distance by layer"));
 }
 
-TEST_F(PositionsPanel, SimilaritiesNameTheirAxes) {
-  receive_snapshot(fixture_snapshot({}));
-  show(PositionsMode::numbers);
-  EXPECT_TRUE(ui.drew("other position (click a row)"));
-}
-
 TEST(ShuffledWords, HaveNoNumbersBeforeTheyAreMeasured) {
   EXPECT_FALSE(order_numbers(OrdersView{}));
 }
