@@ -69,6 +69,19 @@ struct BipartiteTest : testing::Test {
   void leave() { ui.move({1000, 700}, draw); }
 };
 
+TEST_F(BipartiteTest, dashes_the_lines_of_what_is_negative) {
+  heads = {&first, &second};
+  ui.frame(draw);
+  const std::size_t all = lines().size();
+  EXPECT_EQ(all, 10U);
+  data.first_dashed = 1;
+  const std::vector<DrawnLine> pieces = lines();
+  ASSERT_THAT(pieces, SizeIs(7 + 3 * 9));
+  const float whole = pieces[0].points[1].x - pieces[0].points[0].x;
+  EXPECT_NEAR(pieces.back().points[1].x - pieces.back().points[0].x, whole / 17, 0.01F);
+  EXPECT_EQ(pieces.back().points[1].x, pieces[0].points[1].x) << "the last dash ends at the key";
+}
+
 TEST_F(BipartiteTest, draws_a_line_a_weight_as_opaque_as_it) {
   ui.frame(draw);
   for (const char* label : {"le", "chat", "noir", "the", "black", "cat", "dot"}) EXPECT_TRUE(ui.drew(label)) << label;

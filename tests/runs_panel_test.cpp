@@ -15,8 +15,10 @@ namespace attnscope {
 namespace {
 
 ListedRun run_of(std::int64_t width, std::int64_t seed, std::optional<double> lowest) {
-  ListedRun run{
-      .name = "d" + std::to_string(width) + ",s" + std::to_string(seed), .config = {}, .steps = 10, .finished = true, .results = {}};
+  ListedRun run;
+  run.name = "d" + std::to_string(width) + ",s" + std::to_string(seed);
+  run.steps = 10;
+  run.finished = true;
   run.config.model.d_model = width;
   run.config.training.seed = seed;
   run.config.training.steps = 10;

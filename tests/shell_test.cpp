@@ -765,7 +765,9 @@ TEST_F(Shell, ARunIsFoundInTheBrowser) {
 }
 
 TEST_F(Shell, TheEnteredPathOfAFileSelectsItInItsFolder) {
+  constexpr FileChoice file{.title = "", .accept = "", .advice = "", .files = true}, run{"", "", "", nullptr, false, true};
   FileBrowser browser;
+  browser.choice = &file;
   const DirectoryListed listing{"/data", {{"old", true, false, 0}, {"mine.tsv", false, false, 9}}, ""};
   browser.path_text = "/data/mine.tsv";
   receive(browser, listing);
@@ -774,6 +776,10 @@ TEST_F(Shell, TheEnteredPathOfAFileSelectsItInItsFolder) {
   browser.path_text = "/data/old";
   receive(browser, listing);
   EXPECT_EQ(browser.selected, -1);
+  browser.choice = &run;
+  browser.path_text = "/data/mine.tsv";
+  receive(browser, listing);
+  EXPECT_EQ(browser.selected, -1) << "a run is wanted";
 }
 
 TEST_F(Shell, SavingAgainAsksOnlyForAnotherPlaceOrAnotherRun) {

@@ -92,8 +92,9 @@ void print_list(const NeuronsResult& result) {
   fmt::print("{} tokens of {} sentences, {} {}s; the {} with the largest activations:\n", result.tokens,
              result.sentences, result.neurons.size(), unit_of(result), std::min(printed, result.neurons.size()));
   // No stack has both: the senses known are those of the words that enter.
+  const bool senses = std::ranges::any_of(result.neurons, [](const NeuronFacts& of) { return !of.sense.empty(); });
   fmt::print("{:>7} {:>9} {:>8}  {:<20} {:>6} {:>7}  {}\n", unit_of(result), "largest", "active", "token", "r",
-             "pos. r", result.question.place.decoder ? "promotes" : "sense, r");
+             "pos. r", senses ? "sense, r" : "promotes");
   std::vector<std::size_t> order(result.neurons.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return result.neurons[i].largest; });

@@ -253,7 +253,7 @@ class TorchEngine final : public Engine {
   // number of runs so far, shared with all sibling engines
   std::shared_ptr<std::uint64_t> runs_ = std::make_shared<std::uint64_t>(0);
   std::uint64_t number_ = 0;  // of the current run
-  // Of a run that was replaced.
+  // The recorded steps of a run that was replaced.
   struct KeptSteps {
     std::filesystem::path folder;
     std::int64_t step = 0;

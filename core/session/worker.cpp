@@ -373,7 +373,8 @@ std::optional<RunOpened> Session::Worker::built(const char* task, const Build& b
   if (progress_ && progress_->fraction < 1) send(Progress{progress_->what, 1});
   if (failed) {  // the run to be trained does not exist, and nobody asked to train the old one
     receive(orders.take());
-    if (activity_ == Activity::training) say(Severity::info, mark("The present run is unchanged. Its training is paused"));
+    if (activity_ == Activity::training)
+      say(Severity::info, mark("The present run is unchanged. Its training is paused"));
     pause();
   }
   return opened;

@@ -24,7 +24,7 @@ struct Experiment {
   std::string view;      // as in view_names()
   std::string sentence;  // entered when it begins; empty: unchanged
   std::string lesson;    // name of a lesson about it, in its folder or another one; empty: there is none
-  bool has_own_lesson = false;  // it was read from the folder
+  bool has_own_lesson = false;  // the lesson was read from the folder
 };
 
 struct ExperimentRead {

@@ -204,8 +204,7 @@ bool is_moving_through_controls(const AppState&) {
   return moves_through_controls();
 }
 
-constexpr const char* escape_again =
-    mark("Press Escape again to leave the presentation. The lesson stays open.");
+constexpr const char* escape_again = mark("Press Escape again to leave the presentation. The lesson stays open.");
 
 void toggle_presentation(AppState& scope) {
   scope.presentation = !scope.presentation;

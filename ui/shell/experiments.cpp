@@ -37,11 +37,11 @@ bool draw_card(AppState& scope, const Experiment& experiment, float width, float
   ImGui::PopTextWrapPos();
   const float bottom = ImGui::GetWindowHeight() - ImGui::GetFrameHeight() - ImGui::GetStyle().WindowPadding.y;
   ImGui::SetCursorPosY(std::max(ImGui::GetCursorPosY(), bottom));
-  const bool in_the_way = in_lesson(scope);
-  ImGui::BeginDisabled(!may_replace(scope) || in_the_way);
+  const bool learning = in_lesson(scope);
+  ImGui::BeginDisabled(!may_replace(scope) || learning);
   const bool begun = ImGui::Button(tr_label("Train"));
   ImGui::EndDisabled();
-  help_tooltip(in_the_way           ? tr("Leave the lesson first: it then restores your run.")
+  help_tooltip(learning             ? tr("Leave the lesson first: it then restores your run.")
                : may_replace(scope) ? tr("Starts a new model with this experiment's settings and opens its view. The "
                                        "current run is kept; Undo returns to it.")
                                   : tr(only_where_it_trains),
@@ -102,7 +102,8 @@ void receive_experiment(AppState& scope, const FileRead& read) {
   if (!found.complaint.empty())
     return void(notify(scope, Severity::error, trf("The experiment could not be opened: {}", found.complaint)));
   std::vector<Experiment>& all = scope.facts.experiments;
-  if (!found.experiment.lesson.empty()) scope.commands.emplace_back(ReadFile{lesson_file_of(found.experiment), most_lesson_bytes});
+  if (!found.experiment.lesson.empty())
+    scope.commands.emplace_back(ReadFile{lesson_file_of(found.experiment), most_lesson_bytes});
   const auto before = std::ranges::find(all, found.experiment.name, &Experiment::name);
   if (before != all.end() && lesson_file_of(*before) == lesson_file_of(found.experiment)) {
     found.experiment.lesson = before->lesson;

@@ -288,8 +288,9 @@ void receive(FileBrowser& browser, const DirectoryListed& listing) {
   // The path of a file was entered: its folder is listed.
   const std::string file = fs::path(browser.path_text).filename().string();
   const auto named = std::ranges::find(listing.entries, file, &DirectoryEntry::name);
-  if (named != listing.entries.end() && !named->is_directory &&
-      fs::path(browser.path_text).parent_path() == fs::path(listing.path)) {
+  const bool fits = named != listing.entries.end() && !named->is_directory && browser.choice &&
+                    (browser.choice->files || is_other_file(*browser.choice, *named));
+  if (fits && fs::path(browser.path_text).parent_path() == fs::path(listing.path)) {
     browser.selected = static_cast<int>(named - listing.entries.begin());
     browser.take_focus = false;
   }

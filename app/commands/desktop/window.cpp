@@ -4,15 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -118,9 +119,9 @@ class App {
   AppState scope_;
   Pacing pacing_;
   std::string title_;
-  Layout saved_layout_;   // as it is on disk
-  double saved_at_ = 0;   // GlfwWindow::now()
-  std::jthread saving_;   // the disk may be slow
+  Layout saved_layout_;       // as it is on disk
+  double saved_at_ = 0;       // GlfwWindow::now()
+  std::future<void> saving_;  // by a thread of its own, because the disk may be slow
   bool quitting_ = false;
   bool opening_last_run_ = false;          // if that fails, which is reported, the example is opened
   RemoteSession* elsewhere_ = nullptr;     // the session, if the run trains remotely
@@ -358,21 +359,20 @@ void App::copy(const std::string& picture) {
 void App::save_settings_if_changed() {
   constexpr double interval = 5;  // seconds
   if (settings_file_.empty() || GlfwWindow::now() < saved_at_ + interval) return;
+  if (saving_.valid() && saving_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
   saved_at_ = GlfwWindow::now();
   Layout layout = readers_layout(scope_);
   if (layout == saved_layout_) return;
   saved_layout_ = std::move(layout);
-  saving_ = std::jthread([file = settings_file_, settings = Settings{saved_layout_, window_.place()}] {
-    try {
-      write_settings(file, settings);
-    } catch (const std::exception&) {  // reported at the end, if it is still so
-    }
+  // A failure is reported at the end, if it is still there.
+  saving_ = std::async(std::launch::async, [file = settings_file_, settings = Settings{saved_layout_, window_.place()}] {
+    write_settings(file, settings);
   });
 }
 
 void App::save_settings() {
   if (settings_file_.empty()) return;
-  if (saving_.joinable()) saving_.join();
+  if (saving_.valid()) saving_.wait();
   const WindowPlace place = window_.lost() ? read_.settings.window : window_.place();
   try {
     write_settings(settings_file_, {readers_layout(scope_), place});

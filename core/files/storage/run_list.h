@@ -14,7 +14,7 @@ bool is_sweep(const std::filesystem::path& folder);
 // Returns true for the folder of a sweep, and for one in which some folder is a run of this program. Never throws.
 bool has_runs(const std::filesystem::path& folder);
 
-// Whether a run with these recorded points is at its last step or has stopped early.
+// Returns true if a run with these recorded points is at its last step, or has stopped early.
 bool is_finished(const TrainingConfig& training, const std::vector<MetricPoint>& points);
 
 // Includes the runs inside comparisons. Those that cannot be read are named in the complaints, and in a sweep the

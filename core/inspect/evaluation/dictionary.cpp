@@ -72,10 +72,10 @@ SparseDictionary train_dictionary(const torch::Tensor& vectors, const Dictionary
   const at::Generator random = at::make_generator<at::CPUGeneratorImpl>(1);
   const torch::Tensor mean = vectors.mean(0), centered = vectors - mean;
   const double scale = std::max(1e-12, std::sqrt(centered.square().mean().item<double>()));
-  const torch::Tensor writing = torch::randn({features, width}, random);
-  normalize_rows(writing);
+  const torch::Tensor w_dec = torch::randn({features, width}, random);
+  normalize_rows(w_dec);
   TrainedDictionary trained(
-      {torch::zeros({width}), writing.t().contiguous(), torch::zeros({features}), writing, options.active});
+      {torch::zeros({width}), w_dec.t().contiguous(), torch::zeros({features}), w_dec, options.active});
   Adam adam(trained, second_moment_decay);
   const SparseDictionary& made = trained.dictionary;
   torch::Tensor idle = torch::zeros({features}, torch::kInt64);  // steps since each was last active

@@ -18,7 +18,7 @@ namespace attnscope {
 // verified.
 inline constexpr std::string_view remote_magic = "attn";
 // Incremented with every change to a packet or its contents: both sides must have the same version.
-inline constexpr std::uint32_t remote_protocol = 11;
+inline constexpr std::uint32_t remote_protocol = 12;
 
 // Size limits: longer packets are neither read nor written; their content is omitted.
 inline constexpr std::size_t largest_greeting = std::size_t{4} << 10;  // before the token is verified

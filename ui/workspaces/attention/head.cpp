@@ -181,7 +181,7 @@ HeatmapOptions matrix_options(const Canvas& canvas, ImVec2 room) {
   options.selected_col = canvas.selected_col();
   options.pointed_row = canvas.view.pointed_row;
   options.pointed_col = canvas.view.pointed_col;
-  // Otherwise the cells need it.
+  // In less room the cells take the place of margins and legend.
   const bool has_room = room.x >= canvas.skin.px(300) && room.y >= canvas.skin.px(220);
   options.legend = has_room;
   if (has_room && canvas.view.margins && canvas.shown.snapshot->model.has_weights()) set_margins(canvas, options);

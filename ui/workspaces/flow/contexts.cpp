@@ -87,8 +87,7 @@ void draw_found(const NearestResult& result, const Skin& skin) {
     draw_context(found.context, largest, fmt::format("{:.3f}", found.context.value), skin);
     std::string about = trf("Cosine {:.4f}. Colored: the attention of the underlined token in this layer, most to {}.",
                             found.context.value, one_line(found.attended));
-    if (!found.output.empty())
-      about += trf(" The output that attends to it most is {}.", one_line(found.output));
+    if (!found.output.empty()) about += trf(" The output that attends to it most is {}.", one_line(found.output));
     if (!found.sense.empty()) about += trf(" Its sense: {}.", found.sense);
     help_tooltip(about, skin);
   }

@@ -252,9 +252,10 @@ void draw_contexts(NeuronsView& view, const NeuronsResult& result, float largest
                  by_loss ? fmt::format("{:+.2f}", context.value) : fmt::format("{:.2f}", context.value), skin);
   if (contexts.empty())
     small_text(skin.theme.text_dim,
-               !by_loss                          ? tr("This neuron was not active in the sample.")
+               !by_loss                        ? tr("This neuron was not active in the sample.")
                : result.question.place.decoder ? tr("No token loses by it.")
-                                               : tr("The encoder's tokens have no targets, and so no loss of their own."),
+                                               : tr("The encoder's tokens have no targets, and so no loss of their "
+                                                    "own."),
                skin);
 }
 

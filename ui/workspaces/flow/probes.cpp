@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 #include "base/input.h"
 #include "base/numbers.h"
@@ -28,6 +29,11 @@ constexpr std::array labels = {
     ChoiceText{TokenLabel::previous, mark("previous token"), mark("The token before, one of the 16 most frequent.")},
     ChoiceText{TokenLabel::depth, mark("bracket depth"), mark("How many brackets are open after the token.")},
 };
+
+// The built-in sentence pairs, which are the default corpus, know the senses of some words.
+bool knows_senses(const Config& config) {
+  return config.corpus.source == CorpusConfig().source && !config.model.reads_text();
+}
 
 void draw_question(ProbesView& view, const ModelConfig& model, const Skin& skin) {
   ProbingQuestion& question = view.study.question;
@@ -143,10 +149,7 @@ void take_probes(ProbesView& view, ProbingResult result, std::uint64_t run, std:
 
 void draw_probes(WorkspaceContext& context, ProbesView& view) {
   const Skin& skin = context.skin;
-  // At first the label that says most, where it is known.
-  if (!view.begun && context.config.corpus.source == CorpusConfig().source && !context.config.model.reads_text())
-    view.study.question.label = TokenLabel::sense;
-  view.begun = true;
+  if (!std::exchange(view.begun, true) && knows_senses(context.config)) view.study.question.label = TokenLabel::sense;
   draw_question(view, context.config.model, skin);
   const char* working = tr("Fitting the probes\u2026");
   const ProbingResult* result = asked_result(context, view.study, working);

@@ -14,7 +14,7 @@ namespace attnscope {
 
 struct ProbesView {
   AskedOnce<ProbingQuestion, ProbingResult> study;
-  bool begun = false;
+  bool begun = false;  // the first label was chosen, by what the corpus knows
   std::string typed = "it";
   std::size_t layer = 0, chosen = 0;  // whose direction is offered: an index of the layers, and one of the classes
   float steering = 1;

@@ -90,7 +90,7 @@ void take_cost(CostView& view, CostResult inspection, std::uint64_t run);
 
 struct LengthsView {
   std::uint64_t asked_of = 0;  // last run of a request
-  std::int64_t asked_step = 0;
+  std::int64_t asked_step = 0;  // at that request
   std::uint64_t run = 0;       // run of the newest result
   std::int64_t step = 0;
   std::vector<LengthResult> inspections;  // newest last; the others are of previous runs
