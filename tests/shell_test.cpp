@@ -765,7 +765,8 @@ TEST_F(Shell, ARunIsFoundInTheBrowser) {
 }
 
 TEST_F(Shell, TheEnteredPathOfAFileSelectsItInItsFolder) {
-  constexpr FileChoice file{.title = "", .accept = "", .advice = "", .files = true}, run{"", "", "", nullptr, false, true};
+  constexpr FileChoice file{.title = "", .accept = "", .advice = "", .files = true},
+      run{.title = "", .accept = "", .advice = "", .runs = true};
   FileBrowser browser;
   browser.choice = &file;
   const DirectoryListed listing{"/data", {{"old", true, false, 0}, {"mine.tsv", false, false, 9}}, ""};
