@@ -327,14 +327,23 @@ class Picture {
   }
 
   bool is_framed(int written) const {
-    if (written < 0 || written >= std::ssize(glance_.read_from)) return false;
     return is_lit(written) && glance_.read_from[static_cast<std::size_t>(written)] == chosen_;
   }
 
-  bool touches_next(int written) const {
-    const Box &box = written_.boxes[static_cast<std::size_t>(written)],
-              &next = written_.boxes[static_cast<std::size_t>(written) + 1];
-    return box.low.y == next.low.y && box.high.x > next.low.x;
+  // Boxes that touch share a frame, also across an apostrophe between them: the last of them, if this is the first.
+  std::optional<int> end_of_frame(int begin) const {
+    const auto continues = [&](int at) {  // on the next one
+      const Box &box = written_.boxes[static_cast<std::size_t>(at)],
+                &next = written_.boxes[static_cast<std::size_t>(at) + 1];
+      return box.low.y == next.low.y && box.high.x > next.low.x;
+    };
+    const auto may_share = [&](int at) { return is_framed(at) || glance_.read_from[static_cast<std::size_t>(at)] < 0; };
+    for (int at = begin - 1; at >= 0 && continues(at) && may_share(at); --at)
+      if (is_framed(at)) return std::nullopt;
+    int end = begin;
+    for (int at = begin + 1; at < std::ssize(glance_.read_from) && continues(at - 1) && may_share(at); ++at)
+      if (is_framed(at)) end = at;
+    return end;
   }
 
   void draw_written(int index) {
@@ -343,12 +352,9 @@ class Picture {
     const int from = glance_.read_from[static_cast<std::size_t>(index)];
     if (is_lit(index) && from != chosen_)
       paint_.filled_rect(box.low, box.high, faded(theme.series[1], 0.3F), skin_.px(5));
-    if (is_framed(index) && !(is_framed(index - 1) && touches_next(index - 1))) {
-      int last = index;  // the letters of one word have one frame
-      while (is_framed(last + 1) && touches_next(last)) ++last;
-      paint_.rect(box.low, written_.boxes[static_cast<std::size_t>(last)].high, theme.series[1], skin_.px(5),
+    if (const auto end = is_framed(index) ? end_of_frame(index) : std::nullopt)
+      paint_.rect(box.low, written_.boxes[static_cast<std::size_t>(*end)].high, theme.series[1], skin_.px(5),
                   skin_.px(2));
-    }
     draw_letters(written_, index, glance_.written);
     ImGui::SetCursorScreenPos(box.low);
     ImGui::PushID(1000 + index);

@@ -137,6 +137,8 @@ void draw_cells(const NeuronFacts& facts, float here) {
   cell(facts.promoted);
 }
 
+constexpr float wide_list = 340;  // has room for all columns
+
 bool has_text(const NeuronsView& view, const std::string NeuronFacts::*text) {
   return std::ranges::any_of(view.study.result->neurons, [&](const NeuronFacts& of) { return !(of.*text).empty(); });
 }
@@ -146,7 +148,7 @@ bool is_shown(NeuronColumn column, const NeuronsView& view, float width, const S
   const auto has = [&](const std::string NeuronFacts::*text) { return has_text(view, text); };
   if (column == NeuronColumn::sense) return has(&NeuronFacts::sense);
   if (column == NeuronColumn::promotes) return has(&NeuronFacts::promoted);  // where an output matrix reads the stack
-  const bool wide = width >= skin.px(340);
+  const bool wide = width >= skin.px(wide_list);
   if (column == NeuronColumn::active) return wide || !has(&NeuronFacts::sense);
   return column != NeuronColumn::position || wide;
 }
@@ -198,7 +200,12 @@ void draw_list(NeuronsView& view, const Snapshot& snapshot, std::uint64_t versio
   const WithFont small(skin.fonts.mono_small);
   constexpr ImGuiTableFlags flags =
       ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_Sortable | ImGuiTableFlags_NoSavedSettings;
-  if (!ImGui::BeginTable("neurons", static_cast<int>(columns.size()), flags, size)) return;
+  const bool narrow = size.x < skin.px(wide_list);  // so that token and sense are legible
+  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {narrow ? skin.px(2) : ImGui::GetStyle().CellPadding.x,
+                                                  ImGui::GetStyle().CellPadding.y});
+  const bool drawn = ImGui::BeginTable("neurons", static_cast<int>(columns.size()), flags, size);
+  ImGui::PopStyleVar();
+  if (!drawn) return;
   draw_headings(view, size.x, skin);
   const std::vector<int>& order = order_of(view, snapshot, version);
   const Matrix* live = live_activations(view, snapshot);
