@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "config/position_schemes.h"
 #include "inside_fixture.h"
@@ -165,6 +166,27 @@ TEST(HeadNumbers, WithoutDividingTheScoresLieFartherApart) {
   int counted = 0;
   for (const int count : numbers.spread.histogram) counted += count;
   EXPECT_EQ(counted, 25);
+}
+
+TEST(HeadNumbers, ScoresThatAreNotFiniteOrHugeLeaveTheHistogramWhole) {
+  const auto snapshot = with_inside(encoder_head);
+  HeadInside& inside = *snapshot->inside;
+  const auto counted = [&] {
+    const HeadNumbers numbers = head_numbers(snapshot, model_mask(inside));
+    int count = 0;
+    for (const int of_bin : numbers.spread.histogram) count += of_bin;
+    EXPECT_EQ(numbers.spread.histogram.size(), 24U);
+    return count;
+  };
+  inside.q.at(2, 0) = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(counted(), 20) << "a row of five scores is not a number";
+  inside.q.at(2, 0) = 0;
+  for (const int row : {1, 2}) {
+    for (int col = 0; col < inside.q.cols; ++col) inside.q.at(row, col) = 0;
+    inside.q.at(row, 0) = row == 1 ? 1e38F : -1e38F;
+  }
+  for (int row = 0; row < inside.k.rows; ++row) inside.k.at(row, 0) = 5;
+  EXPECT_EQ(counted(), 25) << "their range is above the largest float";
 }
 
 // ---- drawn

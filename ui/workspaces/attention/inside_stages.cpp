@@ -38,10 +38,10 @@ std::vector<float> row_distances(const Matrix& a, const Matrix& b) {
 
 constexpr int num_bins = 24;
 
-// Widens low … high to include every score that is not masked.
+// Widens low … high to include every score that is not masked. A model that has diverged has scores that are NaN.
 void widen(float& low, float& high, const Matrix& scores) {
   for (const float score : scores.values) {
-    if (std::isinf(score)) continue;
+    if (!std::isfinite(score)) continue;
     low = std::min(low, score);
     high = std::max(high, score);
   }
@@ -56,8 +56,8 @@ Spread spread_of(const HeadStages& stages, float low, float high) {
   Spread spread;
   spread.histogram.resize(num_bins);
   for (const float score : stages.masked.values) {
-    if (std::isinf(score)) continue;
-    const float share = high > low ? (score - low) / (high - low) : 0.5F;
+    if (!std::isfinite(score)) continue;
+    const double range = double{high} - low, share = range > 0 ? (double{score} - low) / range : 0.5;  // never infinite
     ++spread.histogram[static_cast<std::size_t>(std::min(num_bins - 1, static_cast<int>(share * num_bins)))];
   }
   const SoftmaxHealth health = softmax_health(stages.weights);
