@@ -261,6 +261,11 @@ TEST(Consistency, EveryPartOfASnapshotFitsTheOthers) {
         seen.decodings = decodings;
       },
       [](Snapshot& seen) {
+        auto decodings = std::make_shared<Decodings>();
+        decodings->ranked = {{}};
+        seen.decodings = decodings;
+      },
+      [](Snapshot& seen) {
         auto result = std::make_shared<EmbeddingResult>();
         result->vocabulary = std::make_shared<Vocabulary>();
         result->problem = "none";

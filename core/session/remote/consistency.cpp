@@ -231,7 +231,7 @@ void check(const Decodings& decodings) {
     expect(node.parent >= -1 && node.step == before + 1, "the search tree");
   }
   for (const std::vector<float>& step : decodings.ranked)
-    expect(step.size() <= decodings.ranks.size(), "probabilities by rank");
+    expect(!step.empty() && step.size() == decodings.ranks.size(), "probabilities by rank");
   for (const LensRow& row : decodings.lens)
     expect(row.layer >= 0 && row.cells.size() == decodings.lens.front().cells.size(), "the logit lens");
 }
