@@ -251,6 +251,27 @@ TEST(LessonMeasures, OfAMemoryAreOfItsGates) {
   EXPECT_FALSE(measured(read_expression("left-of elephant"), sight));
 }
 
+TEST(LessonMeasures, OfASublayerAreOfItsStackItsLayerAndItsKind) {
+  const auto inspection = animal_snapshot();
+  inspection->sublayers.clear();
+  const auto add = [&](Sublayer sublayer, bool decoder, int layer, float norm) {
+    SublayerEffect& effect = inspection->sublayers.emplace_back();
+    effect.sublayer = sublayer;
+    effect.decoder = decoder;
+    effect.layer = layer;
+    effect.norm_added.assign(inspection->source.size(), norm);
+  };
+  add(Sublayer::self_attention, false, 1, 1);
+  add(Sublayer::feed_forward, true, 1, 2);
+  add(Sublayer::feed_forward, false, 0, 3);
+  add(Sublayer::feed_forward, false, 1, 4);
+  const Views views;
+  const Config config;
+  const LessonSight sight{inspection.get(), views, *find_workspace("origins"), config, Curves()};
+  EXPECT_EQ(value_text(measured(read_expression("feed-forward encoder 2 it"), sight).value()), "4");
+  EXPECT_FALSE(measured(read_expression("feed-forward encoder 3 it"), sight));
+}
+
 TEST(LessonMeasures, OfLengthsAreOfTheWeightsOfNow) {
   const auto inspection = animal_snapshot();
   Views views;
@@ -359,6 +380,13 @@ TEST_F(LessonWindow, IsPlayedToItsEndWithKeysAndClicks) {
   EXPECT_TRUE(ui.drew("It went from 0.50 to 3.")) << "what was done was done";
   page(true);
   EXPECT_TRUE(ui.drew("Watson 1964"));
+}
+
+TEST_F(LessonWindow, AValueBeforeAPercentSignIsInPercent) {
+  scope.a.run.config.training.label_smoothing = 0.254;
+  EXPECT_EQ(filled(scope, "{field training.label_smoothing}: {field training.label_smoothing} % of it"),
+            "0.25: 25 % of it");
+  EXPECT_EQ(percent_text(Value("il")), "il");
 }
 
 TEST_F(LessonWindow, AWrongPredictionIsToldSo) {

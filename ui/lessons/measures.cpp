@@ -443,4 +443,9 @@ std::string value_text(const Value& value) {
   return std::abs(number) < 0.01 ? fmt::format("{:.2g}", number) : fmt::format("{:.2f}", number);
 }
 
+std::string percent_text(const Value& share) {
+  const auto* number = std::get_if<double>(&share);
+  return number ? fmt::format("{:.0f}", *number * 100) : value_text(share);
+}
+
 }  // namespace attnscope

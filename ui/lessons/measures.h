@@ -54,4 +54,7 @@ std::optional<double> number_from(std::string_view text);
 // "0.97", "12", "il"
 std::string value_text(const Value& value);
 
+// The number in percent, without the sign.
+std::string percent_text(const Value& share);
+
 }  // namespace attnscope

@@ -542,11 +542,13 @@ std::string with_signs_kept(std::string text) {
 
 std::string filled(const AppState& scope, const std::string& text) {
   std::string result;
-  for (const WordsPart& part : parts_of(text)) {
-    result += part.text;
-    if (!part.value) continue;
-    const auto value = value_of(scope, *part.value);
-    result += value ? value_text(*value) : "…";
+  const std::vector<WordsPart> parts = parts_of(text);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    result += parts[i].text;
+    if (!parts[i].value) continue;
+    const auto value = value_of(scope, *parts[i].value);
+    const bool as_percent = i + 1 < parts.size() && parts[i + 1].text.starts_with(" %");
+    result += value ? (as_percent ? percent_text(*value) : value_text(*value)) : "…";
   }
   return result;
 }
