@@ -15,6 +15,7 @@
 #include "shell/timeline/timeline.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
+#include "widgets/painter.h"
 #include "widgets/svg.h"
 #include "workspaces/attention/view.h"
 
@@ -288,6 +289,32 @@ TEST_F(ExportTest, WhatCannotBeTakenIsNotOffered) {
   EXPECT_FALSE(can_choose(scope, Purpose::save_film));  // nothing is pinned
 }
 
+TEST_F(ExportTest, RecentRunsAreOfferedWhereARunIsChosenAndNowhereElse) {
+  scope.layout.recent_runs = {"/runs/yesterday"};
+  const auto offers = [&](Purpose purpose) {
+    choose(scope, purpose);
+    receive(scope, {DirectoryListed{"/data", {}, ""}}, nullptr);
+    ui.frames(3, draw);
+    const bool offered = ui.drew("yesterday");
+    ui.key(Key::escape, draw);
+    ui.frames(3, draw);
+    return offered;
+  };
+  EXPECT_TRUE(offers(Purpose::open_run));
+  EXPECT_FALSE(offers(Purpose::save_curves));
+  EXPECT_TRUE(offers(Purpose::compare_run));
+  EXPECT_FALSE(offers(Purpose::save_report));
+}
+
+TEST_F(ExportTest, ADialogIsInTheMiddleOfTheWindow) {
+  scope.serving.open = true;
+  ui.frames(4, draw);
+  const std::optional<ImVec2> title = ui.find_text("Let others watch this run");
+  const std::optional<ImVec2> close = ui.find_text("Close");
+  ASSERT_TRUE(title && close);
+  EXPECT_NEAR((title->y + close->y) / 2, ui.io().DisplaySize.y / 2, 30);
+}
+
 TEST_F(ExportTest, CurvesAreSavedUnderTheNameOfTheCorpus) {
   choose(scope, Purpose::save_curves);
   EXPECT_EQ(scope.browser.name, "english-french-curves.csv");
@@ -328,6 +355,26 @@ TEST_F(ExportTest, AVectorPictureHoldsAllThatIsDrawn) {
   const Capture workspace = cropped(whole, scope.exports.area);
   EXPECT_LT(workspace.shapes.size(), whole.shapes.size());
   EXPECT_EQ(to_svg(workspace, 0).find(">d_model<"), std::string::npos);
+}
+
+// What is drawn later covers what was drawn before, in the file as on the screen.
+TEST_F(ExportTest, AVectorPictureKeepsTheOrderOfTextsAndShapes) {
+  PictureRecorder recorder;
+  ui.skin.recorder = &recorder;
+  recorder.begin({{0, 0}, {1280, 720}});
+  ui.panel([&] {
+    ImGui::TextUnformatted("under");
+    Painter(ui.skin).rect({0, 0}, {100, 30}, ui.skin.theme.accent, 0, 2);
+    ImGui::TextUnformatted("over");
+  });
+  const Capture whole = with_all_drawn(recorder.end(), *ImGui::GetDrawData(), ui.skin);
+  std::string order;
+  for (const Drawn& drawn : whole.shapes) {
+    if (const auto* text = std::get_if<DrawnText>(&drawn.shape)) order += text->text + " ";
+    if (std::holds_alternative<DrawnRect>(drawn.shape) || std::holds_alternative<DrawnLine>(drawn.shape))
+      if (!order.ends_with("shape ")) order += "shape ";
+  }
+  EXPECT_THAT(order, HasSubstr("under shape over ")) << order;
 }
 
 }  // namespace

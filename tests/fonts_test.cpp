@@ -42,6 +42,14 @@ TEST_F(FontAtlas, StaysWithinTheBuildersLimitsAtAnyScale) {
     }
 }
 
+TEST_F(FontAtlas, TextGrowsWithTheScaleUpToFour) {
+  const auto size_at = [&](float scale) { return font_size(add_fonts(atlas, files, scale).ui); };
+  const float size = size_at(1);
+  EXPECT_NEAR(size_at(2), 2 * size, 1);
+  EXPECT_NEAR(size_at(0.5F), size / 2, 1);
+  EXPECT_NEAR(size_at(9), 4 * size, 1);
+}
+
 TEST_F(FontAtlas, GlyphsOfOtherScriptsArePresentInOrdinarySizes) {
   const Fonts fonts = add_fonts(atlas, files, 1);
   for (const ImWchar sign : std::initializer_list<ImWchar>{0x05D0, 0x0627, 0x10D0})

@@ -201,6 +201,13 @@ TEST_F(MaskedCells, WholeNumbersAreWrittenWhole) {
   EXPECT_TRUE(ui.drew("47.00")) << "as exact as its neighbours";
 }
 
+TEST_F(MaskedCells, TheAxisOfTheColumnsIsNamedAboveThem) {
+  options.col_axis = "attended";
+  taken();
+  ASSERT_TRUE(ui.drew("attended"));
+  EXPECT_LT(ui.find_text("attended")->y, layout.body.y);
+}
+
 TEST_F(MaskedCells, SayThatTheyAreWhenPointedAt) {
   taken();
   for (const auto& [row, col] : places) {

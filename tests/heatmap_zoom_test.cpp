@@ -6,6 +6,8 @@
 #include "widgets/bipartite.h"
 #include "widgets/heatmap.h"
 #include "widgets/heatmap_layout.h"
+#include "widgets/heatmap_picture.h"
+#include "widgets/painter.h"
 
 namespace attnscope {
 namespace {
@@ -143,6 +145,23 @@ TEST(ThumbnailOfManyCells, KeepsABrightLine) {
     EXPECT_EQ(picture.rgba[row * 64 + 37], map_color(ColorMap::viridis, 1));  // 301 / 8
     EXPECT_EQ(picture.rgba[row * 64 + 38], map_color(ColorMap::viridis, 0));
   }
+}
+
+TEST(ThumbnailOfManyCells, IsPaintedAgainWhenAPixelHasMoreCells) {
+  UiHarness ui;
+  Matrix matrix(5, 5);
+  matrix.at(0, 3) = 1;
+  const auto paint = [&](int shrink) {
+    ui.frame(ui.in_panel([&] {
+      Painter painter(ui.skin);
+      paint_matrix(painter, {0, 0}, {60, 60}, matrix, 1, {}, ui.textures, shrink, Sharing::shared);
+    }));
+    const auto& picture = ui.textures.pictures.begin()->second;
+    EXPECT_EQ(picture.width, 2);  // 5 cells in pixels of 3 or of 4
+    return picture.rgba[1];
+  };
+  EXPECT_EQ(paint(3), map_color(ColorMap::viridis, 1));
+  EXPECT_EQ(paint(4), map_color(ColorMap::viridis, 0));
 }
 
 TEST(ThumbnailOfManyCells, HidesWhatTheMaskHides) {

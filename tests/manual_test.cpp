@@ -95,6 +95,11 @@ TEST(Manual, HasShortPagesWithOneTitle) {
   EXPECT_LE(std::filesystem::file_size(ATTNSCOPE_SOURCES "/README.md"), 10'000U);
 }
 
+TEST(Manual, APageIsNamedByItsFirstHeading) {
+  EXPECT_EQ(make_page("train", "Text\n\n# To *train*\n\n## More\n").title(), "To train");
+  EXPECT_EQ(make_page("train", "Text").title(), "train");
+}
+
 TEST(Manual, LinksLeadToPagesHeadingsAndFiles) {
   const std::vector<ManualPage> pages = all_pages();
   ASSERT_GE(pages.size(), 12U);
@@ -242,6 +247,11 @@ TEST(Manual, WindowShowsAPageAndFollowsItsLinks) {
   ASSERT_TRUE(ui.click_text("second", draw));
   ui.frame(draw);
   EXPECT_EQ(view.page, 1U);
+  const auto is_marked = [&](const char* title) {
+    return ui.filled(*ui.find_text(title), ImGui::GetColorU32(ImGuiCol_Header));
+  };
+  EXPECT_TRUE(is_marked("Second"));
+  EXPECT_FALSE(is_marked("Contents"));
   EXPECT_TRUE(ui.drew("attnscope train"));
   EXPECT_FALSE(follow_link(view, pages, "missing.md"));
   EXPECT_EQ(view.page, 1U);

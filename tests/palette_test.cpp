@@ -105,6 +105,11 @@ TEST_F(PaletteWindow, ASettingIsOpenedAndAPresetTaken) {
   ui.type("copy corpus", draw);
   ui.key(Key::enter, draw);
   EXPECT_EQ(scope.edited.corpus.source, "copy");
+  ui.key(Key::escape, draw);
+  open();
+  ui.type("nanogpt-cpu", draw);
+  ui.key(Key::enter, draw);
+  EXPECT_EQ(scope.edited, with_preset(preset("nanogpt-cpu"), scope.edited.corpus));
 }
 
 TEST_F(PaletteWindow, ADialogThatItOpensStaysOpen) {

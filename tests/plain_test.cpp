@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <thread>
@@ -158,8 +159,7 @@ TEST(Config, JsonThatIsNotAConfigurationIsRefused) {
   EXPECT_EQ(refusal(R"({"version":3})"), "");
   EXPECT_EQ(refusal(R"({"version":3,"model":{"d_model":64}})"), "");
   EXPECT_EQ(refusal(R"({"version":3,"corpus":{"edition":6}})"), "") << "saved before there was only one edition";
-  EXPECT_EQ(refusal(R"({"version":3,"corpus":{"edition":2}})"),
-            "corpus.edition is 2, but only 6 can still be opened");
+  EXPECT_EQ(refusal(R"({"version":3,"corpus":{"edition":2}})"), "corpus.edition is 2, but only 6 can still be opened");
   EXPECT_THAT(refusal("[]"), HasSubstr("JSON object"));
   EXPECT_THAT(refusal("{}"), HasSubstr("version is null, allowed: 3, 4"));
   EXPECT_THAT(refusal(R"({"version":5})"), HasSubstr("version is 5, allowed: 3, 4"));
@@ -171,6 +171,119 @@ TEST(Config, JsonThatIsNotAConfigurationIsRefused) {
   EXPECT_THAT(refusal(R"({"version":3,"model":{"tied_embeddings":1}})"), HasSubstr("true or false"));
   EXPECT_THAT(refusal(R"({"version":3,"training":{"steps":18446744073709551615}})"), HasSubstr("training.steps"));
   EXPECT_THAT(refusal(R"({"version":3,"training":{"steps":0}})"), HasSubstr("training.steps is 0, allowed: 1 to"));
+}
+
+// Which settings apply to which configuration; a dot: the setting has no effect there, and is not shown.
+TEST(Config, SettingsApplyWhereTheyHaveAnEffect) {
+  const std::vector<std::vector<std::pair<const char*, const char*>>> kinds = {
+      {},                                                                     // t: translation
+      {{"model.architecture", "decoder-only"}},                               // l
+      {{"model.architecture", "masked-lm"}},                                  // m
+      {{"model.architecture", "recurrent"}},                                  // r
+      {{"model.architecture", "classifier"}},                                 // c
+      {{"model.architecture", "classifier"}, {"model.reader", "recurrent"}},  // s
+      {{"model.positions", "rope"},                                           // p
+       {"model.norm", "pre"},
+       {"model.window", "8"},
+       {"model.tied_embeddings", "false"},
+       {"tokenizer.type", "char"}},
+      {{"training.optimizer", "adamw"},  // w
+       {"training.schedule", "cosine"},
+       {"training.batch_tokens", "500"},
+       {"model.d_ff", "0"},
+       {"model.norm_kind", "none"},
+       {"model.scaled_attention", "false"},
+       {"corpus.source", "rules"}},
+      {{"model.architecture", "masked-lm"}, {"tokenizer.family", "bert"}},                                   // b
+      {{"model.architecture", "decoder-only"}, {"tokenizer.family", "gpt2"}, {"corpus.source", "modular"}},  // g
+  };
+  const std::map<std::string_view, std::string_view> expected = {
+      {"corpus.target", "t..rcspw.."},
+      {"corpus.separator", "t..rcspw.."},
+      {"corpus.held_out", "t..rcspw.."},
+      {"corpus.modulus", ".......w.g"},
+      {"corpus.operation", ".........g"},
+      {"tokenizer.vocab_size", "tlmrcs.wbg"},
+      {"tokenizer.family", "........bg"},
+      {"model.reader", "....cs...."},
+      {"model.pooling", "....cs...."},
+      {"model.num_classes", ".........."},
+      {"model.cell", "...r.s...."},
+      {"model.attention", "...r......"},
+      {"model.bidirectional", "...r.s...."},
+      {"model.num_heads", "tlm.c.pwbg"},
+      {"model.num_kv_heads", "tlm.c.pwbg"},
+      {"model.num_decoder_heads", "t.....pw.."},
+      {"model.d_head", "tlm.c.pwbg"},
+      {"model.layer_groups", "..m.....b."},
+      {"model.num_encoder_layers", "t.mrcspwb."},
+      {"model.num_decoder_layers", "tl.r..pw.g"},
+      {"model.d_ff", "tlm.c.pwbg"},
+      {"model.decoder_d_ff", "t.....pw.."},
+      {"model.initialization", "tlm.c.pwbg"},
+      {"model.norm", "tlm.c.p.bg"},
+      {"model.norm_kind", "tlm.c.pwbg"},
+      {"model.norm_epsilon", "tlm.c.p.bg"},
+      {"model.final_norm", "tlm.c.p.bg"},
+      {"model.output_norms", "......p..."},
+      {"model.parallel_sublayers", "......p..."},
+      {"model.activation", "tlm.c.p.bg"},
+      {"model.biases", "tlm.c.pwbg"},
+      {"model.positions", "tlm.c.pwbg"},
+      {"model.max_distance", "tlm.c..wbg"},
+      {"model.rope_theta", "......p..."},
+      {"model.rope_scaling", "......p..."},
+      {"model.rotary_width", "......p..."},
+      {"model.window", "tlm.c.pwbg"},
+      {"model.window_layers", "......p..."},
+      {"model.local_rope_theta", "......p..."},
+      {"model.query_key_norm", "tlm.c.pwbg"},
+      {"model.scaled_attention", "tlm.c.pwbg"},
+      {"model.score_width", "tlm.c.p.bg"},
+      {"model.score_cap", "tlm.c.pwbg"},
+      {"model.logit_cap", "tlm.c.pwbg"},
+      {"model.tied_embeddings", "tlmr..pwbg"},
+      {"model.tied_inputs", "......p..."},
+      {"model.scaled_embeddings", "tlm.c.pwbg"},
+      {"model.d_embedding", "..m.....b."},
+      {"model.embedding_norm", "tlm.c.pwbg"},
+      {"model.token_types", "..m.....b."},
+      {"model.head", "........b."},
+      {"model.head_epsilon", "........b."},
+      {"model.scaled_output", "tlm.c.pwbg"},
+      {"model.padding_id", "........bg"},
+      {"model.start_id", "........bg"},
+      {"model.end_id", "........bg"},
+      {"model.unknown_id", "........bg"},
+      {"model.first_id", "........bg"},
+      {"model.banned_id", "........bg"},
+      {"model.mask_id", "........b."},
+      {"model.ends_text", ".........g"},
+      {"training.batch_size", "tlmrcsp.bg"},
+      {"training.batch_tokens", "t..rcspw.."},
+      {"training.batch_order", "t..rcspw.."},
+      {"training.recompute", "tlm.c.pwbg"},
+      {"training.weight_decay", ".......w.."},
+      {"training.noam_factor", "tlmrcsp.bg"},
+      {"training.learning_rate", ".......w.."},
+      {"training.min_learning_rate", ".......w.."},
+      {"training.teacher_forcing", "t..r..pw.."},
+      {"training.masked", "..m.....b."},
+      {"training.whole_words", "..m.....b."},
+  };
+  std::size_t limited = 0;
+  for (const ConfigField& field : config_fields()) {
+    std::string letters;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      Config config;
+      for (const auto& [key, value] : kinds[i]) set_field(config, key, value);
+      letters += is_used(config, field) ? "tlmrcspwbg"[i] : '.';
+    }
+    const auto found = expected.find(field.key);
+    limited += found != expected.end() ? 1 : 0;
+    EXPECT_EQ(letters, found != expected.end() ? found->second : "tlmrcspwbg") << field.key;
+  }
+  EXPECT_EQ(limited, expected.size());
 }
 
 TEST(Config, AnEmptyFileHasTheDefaults) {

@@ -143,6 +143,7 @@ TEST_F(ViewWindow, WhatIsOnTheScreenComesBackAsItWas) {
   attention.pinned_col = 1;
   attention.words = true;
   attention.interventions.heads_off = {{AttentionPart::encoder, 0, 1}};
+  scope.reference = "L'animal";
   settle();
   const SavedView saved = written();
   EXPECT_EQ(saved.run, shipped_run_name);

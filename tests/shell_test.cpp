@@ -254,6 +254,17 @@ TEST_F(Shell, TheListOfSentencesIsOpenedAndChosenFromWithKeys) {
   EXPECT_FALSE(ui.drew("The second one.") && ui.drew("The third one.")) << "the list is closed";
 }
 
+TEST_F(Shell, AListWithoutExamplesSaysWhenThereWillBeSome) {
+  scope.a.run.examples.clear();
+  const ImVec2 pin = *ui.find_text("Pin");
+  ui.click({pin.x + 35, pin.y}, draw);
+  for (const bool follows : {false, true}) {
+    scope.a.run.corpus_follows = follows;
+    ui.frames(2, draw);
+    EXPECT_EQ(ui.drew("Examples will appear here once the corpus has been read."), follows);
+  }
+}
+
 TEST_F(Shell, TheStatusLosesWholeFactsWhereThereIsNoRoom) {
   for (const float width : {950.0F, 1000.0F, 1050.0F, 1100.0F}) {
     ui.io().DisplaySize = {width, 700};

@@ -75,6 +75,16 @@ TEST(Theme, TextIsLegible) {
   }
 }
 
+TEST(Theme, OnAProjectorTextBordersAndGridsAreStronger) {
+  for (const ThemeName name : names) {
+    const Theme& plain = theme(name);
+    const Theme strong = projected(plain);
+    for (const auto color : {&Theme::text, &Theme::text_dim, &Theme::border, &Theme::grid})
+      EXPECT_GT(contrast(strong.*color, plain.background), contrast(plain.*color, plain.background) + 0.01)
+          << theme_text(name);
+  }
+}
+
 TEST(Theme, LinesStandOut) {
   for (const ThemeName name : names)
     for (const Color32 line : theme(name).series)

@@ -281,8 +281,10 @@ TEST_F(TimelineTest, AWeightIsPlottedOverTheRecordedSteps) {
   const auto weight = static_cast<double>(frames()[1]->encoder[1][2].at(1, 0));
   EXPECT_THAT(curve.series.y, ElementsAre(weight, weight, weight));
   EXPECT_TRUE(ui.drew("encoder L2 H3"));
+  scope.layout.curves_open = false;
   plot_weight(scope);  // the same again
   EXPECT_EQ(scope.curves_view.weights.size(), 1U);
+  EXPECT_TRUE(scope.layout.curves_open) << "it would not be seen";
 }
 
 TEST_F(TimelineTest, CurvesFollowTheirFramesAlone) {

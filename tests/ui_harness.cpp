@@ -1,6 +1,7 @@
 #include "ui_harness.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -221,6 +222,26 @@ std::optional<ImVec2> UiHarness::find_text(std::string_view text, int nth) const
 
 int UiHarness::vertices() const {
   return ImGui::GetDrawData()->TotalVtxCount;
+}
+
+bool UiHarness::filled(ImVec2 position, Color32 color) const {
+  const ImDrawData& data = *ImGui::GetDrawData();
+  for (const ImDrawList* list : std::span(&data.CmdLists[0], static_cast<std::size_t>(data.CmdListsCount)))
+    for (const ImDrawCmd& command : list->CmdBuffer)
+      for (unsigned i = 0; i + 2 < command.ElemCount; i += 3) {
+        ImVec2 low{FLT_MAX, FLT_MAX}, high{-FLT_MAX, -FLT_MAX};
+        bool same = true;
+        for (unsigned k = 0; k < 3; ++k) {
+          const unsigned index = command.VtxOffset + list->IdxBuffer[static_cast<int>(command.IdxOffset + i + k)];
+          const ImDrawVert& vertex = list->VtxBuffer[static_cast<int>(index)];
+          same &= vertex.col == color && !glyph_at_.contains({vertex.uv.x, vertex.uv.y});
+          low = {std::min(low.x, vertex.pos.x), std::min(low.y, vertex.pos.y)};
+          high = {std::max(high.x, vertex.pos.x), std::max(high.y, vertex.pos.y)};
+        }
+        if (same && position.x >= low.x && position.y >= low.y && position.x <= high.x && position.y <= high.y)
+          return true;
+      }
+  return false;
 }
 
 }  // namespace attnscope

@@ -73,6 +73,9 @@ class UiHarness {
 
   int vertices() const;
 
+  // True if a shape of that color covers the position; text does not count.
+  bool filled(ImVec2 position, Color32 color) const;
+
   // Wraps a panel's draw function so that it can be given to move, click and so on.
   Draw in_panel(Draw draw) const;
 
