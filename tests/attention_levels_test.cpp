@@ -250,6 +250,18 @@ TEST_F(Levels, WithoutRoomForBothTheMatrixIsShown) {
   EXPECT_NE(ui.vertices(), matrix);
 }
 
+TEST_F(Levels, TheWeightsAreListedBesideTheLinesWhereTheRoomIsWideElseBelow) {
+  view.picture = HeadPicture::lines;
+  view.pinned_row = 8;
+  const auto list_at = [&](ImVec2 size) {
+    ui.io().DisplaySize = size;
+    ui.frames(3, draw);
+    return ui.find_text("street attends to").value_or(ImVec2());
+  };
+  EXPECT_GT(list_at({1120, 1000}).y, 450) << "hardly wider than high";
+  EXPECT_LT(list_at({1500, 1000}).y, 300);
+}
+
 TEST_F(Levels, AClickOnACellChoosesItsQueryAndKeyAndASecondLetsGo) {
   view.picture = HeadPicture::matrix;
   ui.frames(2, draw);

@@ -153,11 +153,33 @@ TEST_F(ChaptersPanel, UnitsStandInTheOrderOfWhatTheyRemember) {
   EXPECT_TRUE(view.recurrent.wanted.decoder);
 }
 
+TEST_F(ChaptersPanel, OnlyTheCandidateOfAGruResetsTheState) {
+  receive_model(recurrent_model("bahdanau"));
+  auto snapshot = std::make_shared<Snapshot>(*scope.a.complete.snapshot);
+  auto gru = std::make_shared<RecurrentStates>(*snapshot->recurrent);
+  gru->cell = "gru";
+  gru->gates.resize(3);
+  for (const auto& [gate, symbol] : {std::pair(0, "r"), std::pair(1, "z"), std::pair(2, "n")})
+    gru->gates[static_cast<std::size_t>(gate)].symbol = symbol;
+  gru->c = gru->first_c = {};
+  snapshot->recurrent = gru;
+  receive(scope, {}, snapshot);
+  show(OriginsMode::cell);
+  EXPECT_TRUE(ui.drew("tanh(W x + b + r"));
+  EXPECT_FALSE(ui.find_text("tanh(W x + b", 1));
+  // Unit 1 at the first token: x −0.75, h 0.5, r 0.11 and n −0.4.
+  EXPECT_TRUE(ui.drew("tanh(?0.750 + 0.110·0.500) = ?0.400")) << "the font has no −: " << ui.drawn_text();
+}
+
 TEST_F(ChaptersPanel, AttentionOverStatesOrWhyNot) {
   receive_model(recurrent_model("bahdanau"));
   show(OriginsMode::state_attention);
   for (const char* text : {"energies e", "weights a", "context c", "state before the token"})
     EXPECT_TRUE(ui.drew(text)) << text;
+  const ImVec2 weights = ui.find_text("weights a").value_or(ImVec2());
+  ui.move({weights.x + 100, weights.y + 60}, draw);
+  for (const char* text : {"softmax of the energies, one row per step", "exp = 1 / "})
+    EXPECT_TRUE(ui.drew(text)) << text << " at a cell";
   receive_model(recurrent_model("none"), false);
   show(OriginsMode::state_attention);
   EXPECT_TRUE(ui.drew("This network has no attention"));
@@ -225,6 +247,12 @@ TEST_F(ChaptersPanel, CostIsDrawnWithItsTable) {
        {"self-attention", "recurrent (lstm)", "log_k n", "1.00", "convolution stops there", "d_model 128"})
     EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_EQ(view.cost.axis.marker, 256);
+  const Series& expected = view.cost.expected.front();  // through the last point measured, and farther
+  const auto last = std::ranges::find(expected.x, 256);
+  ASSERT_NE(last, expected.x.end());
+  EXPECT_NEAR(expected.y[static_cast<std::size_t>(last - expected.x.begin())], view.cost.measured.front().y.back(),
+              1e-9);
+  EXPECT_GT(expected.x.back(), 256);
   EXPECT_FALSE(ui.drew("Other programs"));
   inspection.processor_share = 0.6;
   answer(inspection);
@@ -289,6 +317,7 @@ TEST_F(ChaptersPanel, AClassifierShowsItsLabelsAndItsConfusion) {
   ASSERT_EQ(scope.studies, 1U) << "the held-out texts, once";
   EXPECT_TRUE(ui.drew("Classifying the held-out texts"));
   EXPECT_TRUE(ui.drew("by pooling weight"));
+  EXPECT_FALSE(ui.drew("other labels")) << "all three are listed";
   answer(three_classes());
   for (const char* text : {"Accuracy 85.0 %", "balanced 85.6 %", "largest class: 50.0 %", "complaint"})
     EXPECT_TRUE(ui.drew(text)) << text;

@@ -190,6 +190,9 @@ TEST_F(CircuitPanel, AnEdgeIsCutAndPointedElsewhere) {
   const auto open = [&] {
     const auto label = ui.find_text("head 2");
     ASSERT_TRUE(label);
+    ui.move(*label, draw);
+    EXPECT_TRUE(ui.drew("click: remove the edge")) << "what a click does is said";
+    EXPECT_FALSE(ui.drew("redirect to")) << "nothing was clicked yet";
     ui.click(*label, draw);
     ui.frames(2, draw);
   };

@@ -67,6 +67,22 @@ TEST_F(ComparingTest, BothStandSideBySideUnderTheNamesOfWhatTheyDifferIn) {
   EXPECT_TRUE(ui.drew("distance 0.000"));
 }
 
+TEST_F(ComparingTest, TheSelectedHeadIsFramedAmongAll) {
+  begin_comparing(other_run());
+  const auto framed = [&](const char* head) {
+    const ImVec2 name = ui.find_text(head).value_or(ImVec2());  // below its picture
+    for (float y = name.y - 20; y < name.y; ++y)
+      if (ui.filled({name.x, y}, ui.skin.theme.accent)) return true;
+    return false;
+  };
+  const auto name = ui.find_text("e L1 H2");
+  ASSERT_TRUE(name) << ui.drawn_text();
+  ui.click({name->x, name->y - 30}, draw);
+  ui.move({2, 2}, draw);
+  EXPECT_TRUE(framed("e L1 H2"));
+  EXPECT_FALSE(framed("e L1 H1"));
+}
+
 TEST_F(ComparingTest, ItBeginsWhereBothCanBeSeen) {
   show_workspace_named("glance");
   begin_comparing(other_run());
@@ -100,6 +116,12 @@ TEST_F(ComparingTest, WhereTheOutputsPartIsSaid) {
   show_workspace_named("decoding");
   EXPECT_TRUE(ui.drew("First divergence at token 3"));
   EXPECT_TRUE(ui.drew("B generates elle (p = 0.750, not among the candidates of A)"));
+  // Above the columns of the table, one beside the other.
+  bool side_by_side = false;
+  for (int a = 0; const auto of_a = ui.find_text("A shaw", a); ++a)
+    for (int b = 0; const auto of_b = ui.find_text("B alibi", b); ++b)
+      side_by_side |= of_a->y == of_b->y && of_a->y > ui.find_text("First divergence")->y;
+  EXPECT_TRUE(side_by_side);
 }
 
 TEST_F(ComparingTest, TablesOfPositionsOfOneKindAreSubtracted) {
@@ -163,6 +185,20 @@ TEST_F(ComparingTest, EveryFieldCanBeGivenAnotherValue) {
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("Layer norm: post"));
   EXPECT_FALSE(ui.drew("Lowercase"));
+
+  // The row of the field that differs is the first: its value in B opens a list.
+  const auto click_last = [&](const char* text) {
+    int count = 0;
+    while (ui.find_text(text, count)) ++count;
+    ASSERT_GT(count, 0) << text;
+    ui.click(*ui.find_text(text, count - 1), draw);
+    ui.frames(2, draw);
+  };
+  scope.comparing.filter = "no field";
+  ui.frames(2, draw);
+  click_last("pre");
+  click_last("post");
+  EXPECT_EQ(scope.comparing.b.model.norm, "post");
 }
 
 TEST_F(ComparingTest, ASavedRunIsChosenInTheBrowser) {

@@ -207,7 +207,9 @@ TEST_F(DrawnBranches, AClickReturnsToABranch) {
   EXPECT_TRUE(ui.drew("Branches (3)"));
   const auto second = ui.find_text("text 66");
   ASSERT_TRUE(second);
+  EXPECT_FALSE(ui.find_text("text 66", 1));
   ui.move(*second, draw);
+  EXPECT_TRUE(ui.find_text("text 66", 1)) << "whole, however narrow the picture is";
   EXPECT_TRUE(ui.drew("log p = -2.0794 over 3 tokens, 2 of them forced"));
   ui.click(*second, draw);
   EXPECT_THAT(decoding.prefix_ids, ElementsAre(1, 5));

@@ -67,6 +67,23 @@ TEST_F(Readings, MarkTheBestBleu) {
   EXPECT_NEAR(ui.find_text("61.2")->x, ui.find_text("best", 0)->x, 40);
 }
 
+TEST_F(Readings, AProbabilityIsALineBelowItsToken) {
+  show({5, 3, 0});
+  ui.move({2, 2}, draw);
+  const auto row = ui.find_text("greedy");
+  std::optional<ImVec2> token;
+  for (int nth = 0; const auto at = ui.find_text("zq0", nth); ++nth)
+    if (row && !token && std::abs(at->y - row->y) < 8) token = at;
+  ASSERT_TRUE(token);
+  const Color32 color = map_color(ColorMap::viridis, static_cast<float>(std::exp(-0.1)));
+  const auto drawn = [&](float below) { return ui.filled({token->x, token->y + below}, color); };
+  EXPECT_FALSE(drawn(0));
+  EXPECT_TRUE(ui.filled(*token, ui.skin.theme.raised));
+  bool line = false;
+  for (float below = 6; below < 16; ++below) line |= drawn(below);
+  EXPECT_TRUE(line);
+}
+
 TEST_F(Readings, TellTheArithmeticOfAScoreAndWhatWasCut) {
   show({5, 3, 0, false});
   EXPECT_TRUE(ui.drew("stopped at the limit of 5 tokens"));

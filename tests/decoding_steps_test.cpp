@@ -331,6 +331,9 @@ TEST_F(DecodingSteps, APromptCannotBeSteeredButWhatFollowsItCan) {
   go(1);
   ASSERT_TRUE(ui.click_text("mot3", draw));
   EXPECT_THAT(view().prefix_ids, IsEmpty());
+  go(2);
+  ASSERT_TRUE(ui.click_text("mot3", draw));
+  EXPECT_THAT(asked().prefix_ids, ElementsAre(snapshot().decoding[2].candidates[3].token.id)) << "the first output";
   go(4);
   ASSERT_TRUE(ui.click_text("mot3", draw));
   std::vector<int> expected = written(2, 4);
@@ -501,6 +504,9 @@ TEST_F(DecodingSteps, TheTunedLensIsFittedWhenItIsChosen) {
   EXPECT_EQ(started(), nullptr);
   ASSERT_TRUE(ui.click_text("tuned lens", draw));
   ui.frames(2, draw);
+  ui.move({2, 2}, draw);
+  EXPECT_TRUE(ui.filled(*ui.find_text("tuned lens"), ui.skin.theme.raised)) << "it is chosen";
+  EXPECT_FALSE(ui.filled(*ui.find_text("logit lens"), ui.skin.theme.raised));
   ASSERT_NE(started(), nullptr);
   EXPECT_TRUE(std::holds_alternative<TunedLensQuestion>(started()->question));
   EXPECT_TRUE(ui.drew("Fitting the tuned lens"));

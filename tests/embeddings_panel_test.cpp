@@ -65,11 +65,13 @@ TEST_F(EmbeddingsPanel, ShowsTheKingHisNeighboursAndTheAnalogyFirst) {
 TEST_F(EmbeddingsPanel, WithoutLookOrMapItSaysWhy) {
   show(nullptr);
   EXPECT_TRUE(ui.drew("Reading the embeddings"));
+  EXPECT_FALSE(embedding_numbers(scope.views));
   auto broken = fixture_embeddings();
   broken->map = nullptr;
   broken->problem = "The embedding matrix at step 7 contains numbers that are not finite.";
   show(broken);
   EXPECT_TRUE(ui.drew("not finite"));
+  EXPECT_FALSE(embedding_numbers(scope.views)) << "there is nothing to copy";
   auto unknown = fixture_embeddings();
   unknown->chosen = -1;
   unknown->neighbours = {};
@@ -221,6 +223,19 @@ TEST_F(EmbeddingsPanel, SensesAreLayersWithTheirSeparation) {
   none->problem = "The corpus has no sentence with \"bat\".";
   show(nullptr, none);
   EXPECT_TRUE(ui.drew("no sentence"));
+}
+
+TEST_F(EmbeddingsPanel, APointOfTheSensesTellsItsSentenceAndItsGroup) {
+  view.mode = EmbeddingsMode::senses;
+  view.senses.word = "bank";
+  auto senses = fixture_senses();
+  senses->layers.resize(1);
+  senses->layers[0].points = Matrix(senses->layers[0].points.rows, 2);
+  for (int i = 2; i < senses->layers[0].points.rows; ++i) senses->layers[0].points.at(i, 0) = 1;
+  show(nullptr, senses);
+  for (float x = 20; x < 400 && !ui.drew("Phrase"); x += 6)
+    for (float y = 200; y < 600 && !ui.drew("Phrase"); y += 6) ui.move({x, y}, draw);
+  EXPECT_TRUE(ui.drew("banque Sentence 0. Phrase 0.") || ui.drew("rive Sentence 1. Phrase 1.")) << ui.drawn_text();
 }
 
 // Without positions added to the embeddings, a word has the same vector in every sentence before the first layer.

@@ -72,6 +72,28 @@ TEST_F(FillPanel, MasksAndShowsTheSelectedToken) {
   EXPECT_THAT(view().masked, IsEmpty());
 }
 
+TEST_F(FillPanel, TheTokenClickedLastIsFramedUnlikeTheOthersThatAreMasked) {
+  open("decoding", masked_model(), snapshot_of_model(masked_model()));
+  const float title = ui.find_text("attention of")->y;
+  const auto place_of = [&](const char* token) {  // in the sentence below that title
+    for (int nth = 0; const auto at = ui.find_text(token, nth); ++nth)
+      if (at->y > title + 10 && at->y < title + 40) return *at;
+    return ImVec2();
+  };
+  const auto framed = [&](const char* token, Color32 color) {
+    const ImVec2 middle = place_of(token);
+    for (float y = middle.y - 14; y < middle.y + 14; ++y)
+      if (ui.filled({middle.x, y}, color)) return true;
+    return false;
+  };
+  EXPECT_TRUE(framed("src3", ui.skin.theme.accent));
+  for (const char* token : {"src2", "src4"}) ui.click(place_of(token), draw);
+  ui.move({2, 2}, draw);
+  EXPECT_TRUE(framed("src4", ui.skin.theme.accent));
+  EXPECT_TRUE(framed("src2", ui.skin.theme.warning));
+  EXPECT_FALSE(framed("src2", ui.skin.theme.accent) || framed("src3", ui.skin.theme.accent));
+}
+
 TEST_F(FillPanel, ATypedMaskStays) {
   auto made = snapshot_of_model(masked_model());
   made->decoding[2].reference->token.id = 77;
@@ -104,6 +126,8 @@ TEST_F(FillPanel, APairIsFilteredBySentence) {
   ui.frames(2, draw);
   EXPECT_EQ(attention.map.map.rows, 3);
   EXPECT_EQ(attention.map.map.cols, 2);
+  EXPECT_THAT(attention.map.row_labels, ElementsAre("▁src1", "▁src2", "▁src3"));
+  EXPECT_THAT(attention.map.col_labels, ElementsAre("▁src4", "</s>"));
   const Matrix& whole = *map_at(snapshot(), attention.place());
   EXPECT_EQ(attention.map.map.at(1, 0), whole.at(1, 3));
   made = snapshot_of_model(masked_model());

@@ -166,6 +166,9 @@ TEST_F(Flow, EveryArchitectureHasItsPictureAndAllOfItsBoxesCanBeChosen) {
     }
     EXPECT_EQ(ui.drew("Input embedding"), true);
     EXPECT_EQ(ui.drew("Output embedding"), model.has_decoder() && !model.is_language_model()) << model.architecture;
+    if (model.is_classifier()) {
+      EXPECT_TRUE(ui.drew(model.pooling == "last" ? "last states B×D" : "memory B×S×D")) << model.pooling;
+    }
   }
 }
 
@@ -195,6 +198,18 @@ TEST_F(Flow, RecordedStepsSayThatTheyHoldNone) {
   receive(scope, {}, recorded);
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("Weights were not recorded at this step"));
+}
+
+TEST_F(Flow, AClickInATokensRowChoosesTheTokenUntilTheNextClick) {
+  view.alone = true;
+  view.matrix = 0;
+  ui.frames(2, draw);
+  const auto row = ui.find_text("src2");  // its label; the sentence is drawn later
+  ASSERT_TRUE(row);
+  ui.click({row->x + 200, row->y}, draw);
+  EXPECT_EQ(view.token, 1);
+  ui.move({2, 2}, draw);
+  EXPECT_EQ(view.token, 1);
 }
 
 TEST_F(Flow, TheMatrixShownLargeIsWrittenAsCsv) {

@@ -9,6 +9,8 @@
 #include "shell/sentence.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
+#include "widgets/words.h"
+#include "workspaces/attention/text.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/glance.h"
 #include "workspaces/workspaces.h"
@@ -146,6 +148,17 @@ TEST_F(GlanceWindow, AWordThatIsClickedStaysAndKeysMoveOn) {
   ui.key(Key::down, draw);
   ui.key(Key::down, draw);
   EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::encoder, 0, 0})) << "after the last head the first";
+}
+
+TEST_F(GlanceWindow, ArrowsOnBothSidesOfTheTitleGoToTheHeadsBesideIt) {
+  const std::string title = "Attention of each word: " + title_of(attention.place(), ModelConfig());
+  const auto middle = ui.find_text(title);
+  ASSERT_TRUE(middle);
+  const float aside = text_size(ui.skin.fonts.ui, title).x / 2 + 18;
+  ui.click({middle->x + aside, middle->y}, draw);
+  EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::encoder, 1, 3}));
+  ui.click({middle->x - aside, middle->y}, draw);
+  EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::encoder, 1, 2}));
 }
 
 TEST_F(GlanceWindow, EveryKindOfModelShowsWhatItHas) {

@@ -87,6 +87,10 @@ TEST_F(OriginsPanel, TheCurveFollowsThePoints) {
   ui.frames(2, draw);
   EXPECT_NEAR(view.kernels.estimate.y[10], 2, 1e-2);
   EXPECT_NEAR(view.kernels.estimate.y[25], 4, 1e-6);
+  view.kernels.width = 3;
+  ui.frames(2, draw);
+  EXPECT_NEAR(view.kernels.estimate.y[10], 2 + 4 / (1 + std::exp(0.5)), 1e-6);
+  view.kernels.width = 0.5;
   view.kernels.kernel = Kernel::boxcar;
   ui.frames(2, draw);
   EXPECT_TRUE(std::isnan(view.kernels.estimate.y[25]));

@@ -162,10 +162,21 @@ TEST(ShuffledWords, HaveNoNumbersBeforeTheyAreMeasured) {
   EXPECT_FALSE(order_numbers(OrdersView{}));
 }
 
+TEST_F(PositionsPanel, TheButtonsOfShuffledWordsSayWhatTheyDo) {
+  receive_snapshot(fixture_snapshot({}));
+  show(PositionsMode::shuffled);
+  const auto button = ui.find_text("Shuffle again");
+  ASSERT_TRUE(button);
+  ui.move(*button, draw);
+  ui.frames(60, draw);
+  EXPECT_TRUE(ui.drew("Shuffles the words again"));
+}
+
 TEST_F(PositionsPanel, KeysChangeTheView) {
   receive_snapshot(fixture_snapshot({}));
   show(PositionsMode::numbers);
   EXPECT_TRUE(find_workspace("positions")->numbers(scope.views));
+  EXPECT_TRUE(ui.drew("dimension (click one to draw its curve)")) << "what a click on the matrix does";
   ui.key(Key::page_down, draw);
   EXPECT_EQ(view.mode, PositionsMode::turning);
   ui.key(Key::page_up, draw);

@@ -7,6 +7,7 @@
 #include "posted.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"
+#include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/mechanisms/view.h"
 #include "workspaces/workspaces.h"
@@ -94,6 +95,25 @@ TEST_F(RunsPanel, PointsAndParallelLinesAreHoveredAndClicked) {
   EXPECT_EQ(posted<OpenRun>(scope)[0].path, "/home/me/widths/" + view.listed.runs[run].name);
 }
 
+TEST_F(RunsPanel, ARunIsPointedAtInTheMiddleOfItsLine) {
+  list(powers());
+  std::optional<ImVec2> low, high, next;  // the limits at the axis of widths; the title of the one beside it
+  for (int nth = 0; const auto at = ui.find_text("1024", nth); ++nth)
+    if (at->x > 640 && !high) high = at;
+  ASSERT_TRUE(high);
+  for (int nth = 0; const auto at = ui.find_text("16", nth); ++nth)
+    if (std::abs(at->x - high->x) < 3) low = at;
+  for (int nth = 0; const auto at = ui.find_text("seed", nth); ++nth)
+    if (at->x > 640 && at->y > low.value_or(ImVec2()).y && !next) next = at;
+  ASSERT_TRUE(low && next);
+  // Its width is a third of the way up the one axis, its seed the whole way up the other.
+  const float line = font_size(ui.skin.fonts.small);
+  const float top = high->y + line * 0.8F, bottom = low->y - line * 0.5F - 3;
+  ui.move({(high->x + next->x) / 2, bottom + (top - bottom) * 2 / 3}, draw);
+  ASSERT_TRUE(view.pointed);
+  EXPECT_EQ(view.listed.runs[*view.pointed].name, "d64,s2");
+}
+
 TEST_F(RunsPanel, RunsThatDifferInAnotherSettingHaveTheirOwnCurve) {
   RunsListed listed = powers();
   for (const ListedRun& run : powers().runs) {
@@ -151,6 +171,27 @@ TEST_F(RunsPanel, WithoutAFolderItSaysHowToGetOne) {
   scope.layout.workspace = show_view(scope.views, "runs");
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("attnscope sweep trains one run per combination"));
+}
+
+// ---- grokking
+
+TEST(Grokking, NumbersAreDrawnOnTheCircleOfTheirFrequency) {
+  AppState scope;
+  scope.layout.setup_open = scope.layout.curves_open = false;
+  receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, nullptr);
+  receive(scope, {}, fixture_snapshot({}, scope.asked.request));
+  scope.layout.workspace = show_view(scope.views, "grokking");
+  FourierResult result{.modulus = 4, .points = {{20, {0.25, 0.75}}}, .key = {2}, .numbers = {900, 901, 902, 903}};
+  result.circles = {Matrix(4, 2)};
+  result.circles[0].values = {1, 0, 0, 1, -1, 0, 0, -1};
+  take_mechanism(scope.views.of<MechanismsView>(), result, scope.a.run.run, 20);
+  UiHarness ui;
+  ui.frames(3, [&] { draw_shell(scope, ui.textures, ui.skin); });
+  const auto right = ui.find_text("900"), up = ui.find_text("901"), left = ui.find_text("902"),
+             down = ui.find_text("903");
+  ASSERT_TRUE(right && up && left && down) << ui.drawn_text();
+  EXPECT_GT(right->x, left->x + 50);
+  EXPECT_LT(up->y, down->y - 50);
 }
 
 }  // namespace
