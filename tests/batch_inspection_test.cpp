@@ -138,6 +138,7 @@ TEST_P(DropoutOf, TheEmbeddingIsTheModelsOwn) {
   EXPECT_LE((dropped - whole * kept).abs().max().item<double>(), 1e-5);
   const double zeros = kept.eq(0).to(torch::kFloat64).mean().item<double>();
   EXPECT_NEAR(zeros, 0.3, 0.1);
+  EXPECT_EQ(shown->dropout, 0.3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, DropoutOf, testing::Values("encoder-decoder", "decoder-only"));

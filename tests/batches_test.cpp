@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "data/tokenizer/tokenizer.h"
@@ -130,13 +131,15 @@ TEST(Batches, PartsTakeAboutAsLong) {
   const std::vector<int> longer(19, 5), shorter(4, 5);
   std::vector<EncodedPair> pairs(50, {longer, shorter});
   pairs.insert(pairs.end(), 50, {shorter, longer});
-  const auto parts = balanced_shards(pairs, numbers(100), 2);
+  const auto indices = numbers(100);
+  const auto parts = balanced_shards(pairs, indices, 2);
   ASSERT_EQ(parts.size(), 2U);
   const int first = 2 * 19 + 3 * 5, second = 2 * 4 + 3 * 20;
   const auto more = static_cast<int>(parts[0].size()) - 50;  // than half of the pairs
   EXPECT_NEAR(50 * first + more * second, (50 - more) * second, second);
   EXPECT_EQ(parts[1].front(), 50 + more);
   EXPECT_EQ(parts[1].back(), 99);
+  for (const auto& part : balanced_shards(pairs, std::span(indices).first(12), 3)) EXPECT_EQ(part.size(), 4U);
 }
 
 TEST(Batches, APlaceInTheSequenceIsFoundFromAnywhere) {

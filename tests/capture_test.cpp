@@ -102,6 +102,11 @@ TEST_F(CaptureTest, TokensAndOneTensorAreEnough) {
   EXPECT_EQ(part_size(frame.model, AttentionPart::cross), (PartSize{}));
 }
 
+TEST_F(CaptureTest, ASecondSentenceBeginsAtAnyToken) {
+  for (const int begin : {0, 3})
+    EXPECT_EQ(load(one_sentence({{"sentence_b", begin}})).sentences[0].frames[0]->captured->second, begin);
+}
+
 TEST_F(CaptureTest, RaggedSentencesStepsPairsLossesAndLabels) {
   const Json sentences = {{{"source", {"a", "b"}}, {"labels", {{"model", "small"}}}},
                           {{"source", {"a", "b"}}, {"labels", {{"model", "large"}}}},

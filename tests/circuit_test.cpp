@@ -7,10 +7,12 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "inspect/circuit/circuit_study.h"
 #include "inspect/circuit/contrast_runs.h"
 #include "inspect/circuit/corpus_contrasts.h"
 #include "inspect/circuit/formation.h"
@@ -669,6 +671,20 @@ TEST(CorpusContrasts, AreCountedWhereTheModelTellsThemApart) {
   const Circuit circuit = find_circuit(found.cases);
   EXPECT_EQ(circuit.pairs, 2);
   EXPECT_EQ(circuit.edges.front().together.turned(), 4);
+}
+
+TEST(CircuitStudies, CanBeCancelledWhileAContrastIsSought) {
+  const Model model = random_model(small());
+  const torch::NoGradGuard no_grad;
+  for (torch::Tensor& parameter : model->parameters()) parameter.zero_();  // every sentence has the same output
+  Corpus corpus;
+  corpus.train =
+      corpus.test = {Pair{.source = "the cat sat", .target = ""}, Pair{.source = "the dog sat", .target = ""}};
+  const auto ask = [&](const FractionCallback& progress) {
+    return answer(CircuitGround{*model, tokenizer(), &corpus}, CircuitStudy{{"the cat sat", "", {}}}, progress);
+  };
+  EXPECT_THAT(ask([](double) {}).problem, HasSubstr("gives the same output"));
+  EXPECT_THROW(ask([](double) { throw std::runtime_error("cancelled"); }), std::runtime_error);
 }
 
 // ---- over training

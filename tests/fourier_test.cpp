@@ -1,6 +1,7 @@
 // The Fourier analysis of modular arithmetic, against embeddings and logits that are sums of cosines.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <numbers>
 #include <numeric>
 
@@ -92,6 +93,8 @@ TEST(Fourier, AnalyzesARunAtEveryRecordedStep) {
     EXPECT_EQ(result.has_losses, *operation != 'x');
     ASSERT_EQ(result.points.size(), 2U);
     EXPECT_EQ(result.points.back().step, 5);
+    for (const FourierPoint& point : result.points)
+      EXPECT_LT(point.loss, std::log(11) + 1) << "about what a guess among the results costs";
     EXPECT_EQ(result.num_neurons, 32);
     EXPECT_EQ(result.neuron.rows, static_cast<int>(result.numbers.size()));
     const MetricPoint point = engine.metrics().back();

@@ -321,6 +321,19 @@ TEST(Products, AreNotLeftToABlasThatDoesNotKnowTheProcessor) {
   kernels::hold_to(kernels::levels().back());
 }
 
+TEST(Products, AreNotedWhileTheBenchmarkWantsThem) {
+  const std::vector<float> a(6, 1), b(12, 1);
+  std::vector<float> c(8);
+  const auto multiply = [&] { kernels::multiply(2, 4, 3, {a.data(), 3}, {b.data(), 4}, c.data(), false); };
+  multiply();
+  const kernels::NotedProducts noted;
+  multiply();
+  ASSERT_EQ(noted.shapes().size(), 1U);
+  const auto& [rows, columns, depth, a_transposed, b_transposed, add] = noted.shapes().front();
+  EXPECT_EQ(rows * 100 + columns * 10 + depth, 243);
+  EXPECT_FALSE(a_transposed || b_transposed || add);
+}
+
 volatile std::sig_atomic_t signals_come = 0;
 
 // A signal handler's frame once overwrote memory that a product still used, and the process crashed later.
@@ -517,6 +530,7 @@ TEST_P(Kernels, RecomputedLayersHaveTheSameGradientsInLessMemory) {
           auto gradients = gradients_of(*model, composed, precision);
           return std::pair(std::move(gradients), memory.peak());
         };
+        measured();  // makes room for the gradients
         const auto [kept, all] = measured();
         model->set_recompute(true);
         const auto [recomputed, less] = measured();

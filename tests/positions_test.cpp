@@ -424,8 +424,12 @@ TEST(PositionSchemes, WhatIsToldIsOfTheRowsForm) {
   for (const PositionScheme& scheme : position_schemes()) {
     config.positions = scheme.name;
     torch::nn::Module owner;
-    EXPECT_EQ(bool(make_added_positions(owner, "positions", config)), scheme.form == PositionForm::added)
-        << scheme.name;
+    const AddedPositions added = make_added_positions(owner, "positions", config);
+    EXPECT_EQ(bool(added), scheme.form == PositionForm::added) << scheme.name;
+    if (added) {
+      EXPECT_EQ(added(2, config.max_length).size(0), config.max_length - 2) << scheme.name;
+      EXPECT_THROW(added(2, config.max_length + 1), std::out_of_range) << scheme.name;
+    }
     const RelativePositions told = StackPositions(config, true)->relative(6, 6, torch::kCPU);
     EXPECT_EQ(told.bias.defined(), scheme.form == PositionForm::bias) << scheme.name;
     EXPECT_EQ(told.rotations.defined(), scheme.form == PositionForm::rotation) << scheme.name;

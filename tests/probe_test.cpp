@@ -260,6 +260,9 @@ TEST(InspectModel, OfALongPromptTheEndIsKept) {
   EXPECT_EQ(ids_of({snapshot.typed().begin(), snapshot.typed().end()}),
             ids_of({all.end() - 12, all.end()}));  // half of the context is left to write in
   EXPECT_EQ(snapshot.target_in.size(), 24u);
+  const Snapshot fits = inspect(*model, "the cats sat");
+  EXPECT_EQ(fits.typed().size(), 12u);
+  EXPECT_FALSE(fits.truncated);
 }
 
 TEST(InspectModel, MapsThatWouldBeTooLargeLeaveThePromptsBeginningOut) {

@@ -347,6 +347,20 @@ TEST_F(ServerTest, EachWatcherIsAnsweredItsOwnQuestion) {
   EXPECT_EQ(other.snapshot->source_text, "other");
 }
 
+TEST_F(ServerTest, OnlyWhoAskedHearsWhyALookFailed) {
+  script->on_decode = [](const Probe& probe, const YieldCallback&) {
+    if (probe.text == "bad") throw std::runtime_error("no such piece");
+  };
+  serve();
+  Window one(address()), other(address());
+  ASSERT_TRUE(one.wait_until_there() && other.wait_until_there());
+  one.post(Probe{.request = 1, .text = "bad"});
+  EXPECT_TRUE(one.wait_until_logged("no such piece"));
+  other.post(Probe{.request = 1, .text = "good"});
+  EXPECT_TRUE(other.wait_for_inspection(1));
+  EXPECT_THAT(other.said, testing::Each(testing::Not(testing::HasSubstr("no such piece"))));
+}
+
 TEST_F(ServerTest, WhoComesLateHearsAllFromTheFirstUpdateOn) {
   serve();
   ASSERT_TRUE(goes_on_training());

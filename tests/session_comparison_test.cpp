@@ -87,6 +87,17 @@ TEST_F(ComparisonTest, WhatWasPinnedBeforeIsPinnedInTheOtherToo) {
   ASSERT_TRUE(wait_for([&] { return all_of_b<FrameRecorded>().size() == 1; }));
 }
 
+TEST_F(ComparisonTest, ItIsThereBeforeWhatWasPinnedIsRecorded) {
+  other->on_decode = [this](const Probe&, const YieldCallback& yield) { other->wait_at_gate(yield); };
+  start_with_run();
+  session->post(Pin{"pinned"});
+  session->post(Compare{with_seed(1)});
+  ASSERT_TRUE(wait_for([&] { return other->at_gate.load(); }));
+  poll();
+  EXPECT_EQ(all_of_b<Status>().size(), 1U);
+  EXPECT_EQ(activity(), Activity::idle);
+}
+
 TEST_F(ComparisonTest, ALiveFieldMovesBothButNotTheOneThatIsCompared) {
   start_with_run();
   session->post(Compare{with_rate(3)});

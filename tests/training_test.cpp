@@ -309,6 +309,8 @@ TEST(Training, ValidationIsSpreadOverAllPairs) {
   model->freeze();
   EXPECT_NEAR(validate(*model, *dataset, 8, {}).per_token(), negative_log_likelihood(*model, once, 64, {}).per_token(),
               1e-6);
+  EXPECT_NEAR(validate(*model, *dataset, 8, {}, nullptr, Part::train).per_token(),
+              negative_log_likelihood(*model, dataset->train, 64, {}).per_token(), 1e-6);
 }
 
 TEST(Training, TheSameSeedGivesTheSameLosses) {

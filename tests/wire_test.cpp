@@ -293,6 +293,9 @@ TEST(Consistency, EveryPartOfAResultFitsTheOthers) {
   EXPECT_TRUE(is_refused(HeadsHistory{.problem = "", .points = {{1, heads}, {2, HeadsResult{.problem = "none"}}}}));
   heads.heads[0].place.head = 1;
   EXPECT_TRUE(is_refused(heads)) << "the first head is missing";
+  heads.heads.push_back({{AttentionPart::encoder, 0, 0}});
+  heads.pruning.push_back({0, 1.5});
+  EXPECT_TRUE(is_refused(heads)) << "the first head comes second";
   EXPECT_TRUE(is_refused(TsneMap{.ids = {1, 2}, .points = Matrix(1, 2)}));
   EXPECT_TRUE(is_refused(CircuitResult{}));
   Circuit circuit;

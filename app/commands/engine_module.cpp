@@ -46,9 +46,9 @@ const EngineModule& load_engine_module(const std::filesystem::path& file) {
 }
 
 const EngineModule& engine_module() {
-  static const EngineModule& module = load_engine_module(module_folder() / ATTNSCOPE_ENGINE_FILE);
-  loaded = &module;
-  return module;
+  static const EngineModule* const module = &load_engine_module(module_folder() / ATTNSCOPE_ENGINE_FILE);
+  loaded = module;
+  return *module;
 }
 
 int compute_with(const ComputeOptions& options) {
