@@ -377,6 +377,9 @@ TEST_F(Inside, DividingIsComparedSideBySide) {
   EXPECT_TRUE(ui.drew("not scaled"));
   EXPECT_TRUE(ui.find_text("mean entropy", 1));
   EXPECT_TRUE(ui.find_text("softmax gradient", 1));
+  int labels = 0;
+  for (int nth = 0; const auto at = ui.find_text("src2", nth); ++nth) labels += at->x > 300 && at->y > 150 ? 1 : 0;
+  EXPECT_EQ(labels, 6) << "a row and a column on both sides, and rows of Q and K";
 }
 
 TEST_F(Inside, NothingIsComputedOrSentAnewWhileNothingChanges) {

@@ -135,6 +135,9 @@ TEST_F(CircuitPanel, ShowsThePlaceAndTriesAWordThatIsClicked) {
   ui.key(Key::backspace, draw);
   EXPECT_TRUE(view.put.empty());
   EXPECT_FALSE(view.trial);
+  view.trial.emplace();
+  ASSERT_TRUE(ui.click_text("corrupted (denoising)", draw));
+  EXPECT_FALSE(view.trial) << "it was of the other direction";
 }
 
 TEST_F(CircuitPanel, TheHeadsNameTheDecoy) {

@@ -95,6 +95,11 @@ TEST(French, ElidesAndContracts) {
   EXPECT_EQ(elided("ne", "vois"), "ne vois");
 }
 
+TEST(French, ASentenceBeginsWithACapitalAndEndsWithAMark) {
+  EXPECT_EQ(sentence("les \u00E9l\u00E8ves lisent"), "Les \u00E9l\u00E8ves lisent.");
+  EXPECT_EQ(sentence("\u00E9tait-ce lui ?"), "\u00C9tait-ce lui ?");
+}
+
 TEST(French, PlacesAndAgreesAdjectives) {
   Slots slots;
   slots.noun('A', noun("tree")).noun('B', noun("house"), true).noun('C', noun("cow"));

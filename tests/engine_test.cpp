@@ -556,6 +556,26 @@ TEST(EarlyStopping, EndsAfterSoManyValidationsWithoutProgress) {
   EXPECT_EQ(engine.best_step(), 5);
 }
 
+TEST_F(RunOnDisk, AResumedRunKnowsItsLowestValidationLoss) {
+  Config config = tiny_config();
+  config.training.patience = 2;
+  {
+    TorchEngine engine;
+    engine.reset(config, {});
+    losses(engine, 5);
+    config.training.noam_factor = 100;  // far too high: the first validation stays the best
+    engine.adjust(config);
+    losses(engine, 5);
+    engine.save_run(folder.string());
+  }
+  TorchEngine again;
+  again.open_run(folder.string(), {});
+  losses(again, 4);
+  EXPECT_FALSE(again.has_ended());
+  losses(again, 1);
+  EXPECT_TRUE(again.has_ended()) << "at step 15, the second validation without progress";
+}
+
 TEST_F(RunOnDisk, OpensWithoutItsCorpusAndSaysSo) {
   fs::create_directories(folder);
   const fs::path file = folder / "pairs.tsv";
