@@ -87,6 +87,11 @@ TEST_F(InterventionsTest, TheChosenQueryIsForcedToLookAtTheChosenKey) {
   attention.pinned_row = 3;
   attention.pinned_col = 1;
   open();
+  const auto between = ui.find_text("attends only to");
+  ASSERT_TRUE(between);
+  ui.move({between->x - text_size(ui.skin.fonts.ui, "attends only to").x / 2 - 40, between->y}, draw);
+  ui.frames(60, draw);
+  EXPECT_TRUE(ui.drew("The query: the token that attends."));
   click_last("Force");
   EXPECT_THAT(interventions().forced, testing::ElementsAre(ForcedAttention{head, 3, 1}));
 }

@@ -62,6 +62,19 @@ TEST_F(EmbeddingsPanel, ShowsTheKingHisNeighboursAndTheAnalogyFirst) {
     EXPECT_TRUE(ui.drew(text)) << text;
 }
 
+TEST_F(EmbeddingsPanel, AnyOfSeveralMatricesIsChosen) {
+  scope.a.run.config.model.tied_embeddings = false;
+  auto snapshot = fixture_snapshot({}, ++request);
+  snapshot->model.tied_embeddings = false;
+  snapshot->embeddings = fixture_embeddings();
+  receive(scope, {}, snapshot);
+  ui.frames(3, draw);
+  ASSERT_TRUE(ui.click_text("source embedding", draw)) << ui.drawn_text();
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text("target embedding", draw));
+  EXPECT_EQ(view.wanted.matrix, EmbeddingMatrix::target);
+}
+
 TEST_F(EmbeddingsPanel, WithoutLookOrMapItSaysWhy) {
   show(nullptr);
   EXPECT_TRUE(ui.drew("Reading the embeddings"));

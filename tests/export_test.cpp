@@ -137,6 +137,9 @@ TEST_F(ExportTest, WhatIsThereIsAskedAbout) {
   save_as("Numbers as CSV", "mine.csv", there);
   EXPECT_TRUE(posted<WriteFile>(scope).empty());
   EXPECT_TRUE(ui.drew("This file already exists"));
+  ui.move(*ui.find_text("Keep it"), draw);
+  ui.frames(60, draw);
+  EXPECT_TRUE(ui.drew("Saves nothing; the existing file stays."));
   ASSERT_TRUE(ui.click_text("Keep it", draw));
   EXPECT_TRUE(posted<WriteFile>(scope).empty());
   EXPECT_FALSE(ui.drew("This file already exists"));

@@ -133,6 +133,18 @@ double drawn_area() {
   return area;
 }
 
+TEST_F(GlossaryWindow, TheBiasOfAlibiGrowsWithTheDistance) {
+  ui.panel([&] { draw_term_picture("ALiBi", ui.skin); });
+  const auto is_drawn = [](double share) {
+    const ImDrawData& data = *ImGui::GetDrawData();
+    const Color32 color = map_color(ColorMap::viridis, static_cast<float>(share));
+    for (int i = 0; i < data.CmdListsCount; ++i)
+      if (std::ranges::count(data.CmdLists[i]->VtxBuffer, color, &ImDrawVert::col) > 0) return true;
+    return false;
+  };
+  for (int distance = 0; distance < 8; ++distance) EXPECT_TRUE(is_drawn(1 - distance / 8.0)) << distance;
+}
+
 // Each is of a term, and draws something of its own.
 TEST_F(GlossaryWindow, TermsHavePictures) {
   const auto area_of = [&](std::string_view name) {

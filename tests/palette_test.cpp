@@ -85,6 +85,12 @@ TEST_F(PaletteWindow, ArrowsChooseAndEscapeLeavesEverythingAsItWas) {
   ui.frame(draw);
   EXPECT_EQ(scope.palette.chosen, 1);
   EXPECT_TRUE(ui.drew("2 of"));
+  int rows = 0;
+  const auto is_marked = [&](float y) {
+    return ui.filled({ui.io().DisplaySize.x / 2, y}, ImGui::GetColorU32(ImGuiCol_Header));
+  };
+  for (float y = 1; y < ui.io().DisplaySize.y; ++y) rows += is_marked(y) && !is_marked(y - 1) ? 1 : 0;
+  EXPECT_EQ(rows, 1) << "only the chosen entry is marked";
   const Layout before = scope.layout;
   ui.key(Key::escape, draw);
   ui.frames(2, draw);
