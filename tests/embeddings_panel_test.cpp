@@ -45,6 +45,16 @@ class EmbeddingsPanel : public testing::Test {
     ui.frames(3, draw);
   }
 
+  // Opens the view of the senses of "bank", whose sentences all have the same vector in the only layer.
+  std::shared_ptr<SenseResult> senses_at_one_point() {
+    view.mode = EmbeddingsMode::senses;
+    view.senses.word = "bank";
+    auto senses = fixture_senses();
+    senses->layers.resize(1);
+    senses->layers[0].points = Matrix(senses->layers[0].points.rows, 2);
+    return senses;
+  }
+
   std::uint64_t request = 0;
   AppState scope;
   EmbeddingsView& view = scope.views.of<EmbeddingsView>();
@@ -239,11 +249,7 @@ TEST_F(EmbeddingsPanel, SensesAreLayersWithTheirSeparation) {
 }
 
 TEST_F(EmbeddingsPanel, APointOfTheSensesTellsItsSentenceAndItsGroup) {
-  view.mode = EmbeddingsMode::senses;
-  view.senses.word = "bank";
-  auto senses = fixture_senses();
-  senses->layers.resize(1);
-  senses->layers[0].points = Matrix(senses->layers[0].points.rows, 2);
+  const auto senses = senses_at_one_point();
   for (int i = 2; i < senses->layers[0].points.rows; ++i) senses->layers[0].points.at(i, 0) = 1;
   show(nullptr, senses);
   for (float x = 20; x < 400 && !ui.drew("Phrase"); x += 6)
@@ -253,11 +259,7 @@ TEST_F(EmbeddingsPanel, APointOfTheSensesTellsItsSentenceAndItsGroup) {
 
 // Without positions added to the embeddings, a word has the same vector in every sentence before the first layer.
 TEST_F(EmbeddingsPanel, OfOneVectorNoShareOfVarianceIsNamed) {
-  view.mode = EmbeddingsMode::senses;
-  view.senses.word = "bank";
-  auto senses = fixture_senses();
-  senses->layers.resize(1);
-  senses->layers[0].points = Matrix(senses->layers[0].points.rows, 2);
+  const auto senses = senses_at_one_point();
   senses->layers[0].shares = {0, 0};
   show(nullptr, senses);
   EXPECT_TRUE(ui.drew("all at one point"));

@@ -539,14 +539,19 @@ TEST_F(RunOnDisk, AnotherRunSavedOverItDoesNotKeepItsBestWeights) {
   EXPECT_FALSE(fs::exists(RunFolder{folder}.best()));
 }
 
-TEST(EarlyStopping, EndsAfterSoManyValidationsWithoutProgress) {
+// Trains to the first validation, at step 5, and then at far too high a rate, so that this one stays the best.
+void begin_without_progress(TorchEngine& engine) {
   Config config = tiny_config();
   config.training.patience = 2;
-  TorchEngine engine;
   engine.reset(config, {});
   losses(engine, 5);
-  config.training.noam_factor = 100;  // far too high: the first validation stays the best
+  config.training.noam_factor = 100;
   engine.adjust(config);
+}
+
+TEST(EarlyStopping, EndsAfterSoManyValidationsWithoutProgress) {
+  TorchEngine engine;
+  begin_without_progress(engine);
   std::vector<std::int64_t> ends;
   for (int step = 6; step <= 25; ++step) {
     losses(engine, 1);
@@ -557,14 +562,9 @@ TEST(EarlyStopping, EndsAfterSoManyValidationsWithoutProgress) {
 }
 
 TEST_F(RunOnDisk, AResumedRunKnowsItsLowestValidationLoss) {
-  Config config = tiny_config();
-  config.training.patience = 2;
   {
     TorchEngine engine;
-    engine.reset(config, {});
-    losses(engine, 5);
-    config.training.noam_factor = 100;  // far too high: the first validation stays the best
-    engine.adjust(config);
+    begin_without_progress(engine);
     losses(engine, 5);
     engine.save_run(folder.string());
   }

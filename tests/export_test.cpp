@@ -360,7 +360,7 @@ TEST_F(ExportTest, AVectorPictureHoldsAllThatIsDrawn) {
   EXPECT_EQ(to_svg(workspace, 0).find(">d_model<"), std::string::npos);
 }
 
-// What is drawn later covers what was drawn before, in the file as on the screen.
+// A later shape covers an earlier one, in the file as on the screen.
 TEST_F(ExportTest, AVectorPictureKeepsTheOrderOfTextsAndShapes) {
   PictureRecorder recorder;
   ui.skin.recorder = &recorder;

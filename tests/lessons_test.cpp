@@ -382,6 +382,15 @@ TEST_F(LessonWindow, IsPlayedToItsEndWithKeysAndClicks) {
   EXPECT_TRUE(ui.drew("Watson 1964"));
 }
 
+TEST_F(LessonWindow, ATabWithoutHelpHasNoEmptyTooltip) {
+  begin();
+  ui.move(*ui.find_text("Prediction"), draw);
+  ui.frames(2, draw);
+  const int vertices = ui.vertices();
+  ui.frames(60, draw);
+  EXPECT_EQ(ui.vertices(), vertices);
+}
+
 TEST_F(LessonWindow, AValueBeforeAPercentSignIsInPercent) {
   scope.a.run.config.training.label_smoothing = 0.254;
   EXPECT_EQ(filled(scope, "{field training.label_smoothing}: {field training.label_smoothing} % of it"),

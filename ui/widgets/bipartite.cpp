@@ -61,7 +61,7 @@ struct BipartiteCanvas {
     return skin.theme.series[head % skin.theme.series.size()];
   }
 
-  // A line is drawn in that many pieces.
+  // The number of dashes of one line; 1: it is continuous.
   int dashes(std::size_t head) const { return head < data.first_dashed ? 1 : num_dashes; }
 
   // 0 outside a head's matrix, and where it is negative.

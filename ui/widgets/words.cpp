@@ -214,13 +214,15 @@ void help_tooltip(std::string_view text, const Skin& skin, std::string_view abou
   if (!about.empty() && ImGui::IsItemFocused()) focus_on(label({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y}));
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
   point_at(label({}));
+  const Term* term = term_of(about);
+  if (text.empty() && !term) return;
   const ImGuiContext& context = *ImGui::GetCurrentContext();
   if (context.HoveredId != 0 && context.HoveredIdTimer < delay) return;
   beside_item();
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(skin.px(360));
   plain_text(text);
-  if (const Term* term = term_of(about)) dim_text(fmt::format("F1: {}", tr(term->name)), skin);
+  if (term) dim_text(fmt::format("F1: {}", tr(term->name)), skin);
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
 }

@@ -531,7 +531,7 @@ std::string with_signs_kept(std::string text) {
   constexpr std::string_view blank = "\u00A0";
   for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + 1)) {
     const std::string_view after = std::string_view(text).substr(at + 1);
-    const bool before_sign = !after.empty() && std::string_view(":;?!").find(after.front()) != std::string_view::npos;
+    const bool before_sign = !after.empty() && std::string_view(":;?!%").find(after.front()) != std::string_view::npos;
     if (before_sign || after.starts_with("»") || std::string_view(text).substr(0, at).ends_with("«"))
       text.replace(at, 1, blank);
   }
