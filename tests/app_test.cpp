@@ -34,6 +34,37 @@ TEST(Pacing, AnswersInputWithinAFrame) {
   EXPECT_LE(*pacing.due(), 5);
 }
 
+// The first key is answered however short ago news was drawn; a mouse that moves on leaves training its time.
+TEST(Pacing, DoesNotLetTheFirstInputWait) {
+  Pacing pacing;
+  pacing.drawn(1, 1.02, false, false);
+  pacing.urge(1.021);
+  EXPECT_LE(*pacing.due(), 1.021);
+  pacing.drawn(1.021, 1.04, false, false);
+  pacing.urge(1.041);
+  EXPECT_GE(*pacing.due(), 1.05);
+  pacing.answered(1.042);
+  EXPECT_LE(*pacing.due(), 1.042);
+}
+
+// Drawing other news first would delay the answer.
+TEST(Pacing, WaitsOnceAndShortlyForAnAnswerIfThereIsOtherNews) {
+  Pacing pacing;
+  pacing.drawn(1, 1, false, false);
+  pacing.urge(2);
+  EXPECT_FALSE(pacing.waits_for_answer(2)) << "the frame with the letter alone is cheap";
+  pacing.news();
+  ASSERT_TRUE(pacing.waits_for_answer(2));
+  EXPECT_GT(*pacing.due(), 2.005);
+  EXPECT_LT(*pacing.due(), 2.02);
+  EXPECT_FALSE(pacing.waits_for_answer(2.01)) << "a second letter does not put off the first";
+  pacing.answered(2.004);
+  EXPECT_EQ(*pacing.due(), 2.004);
+  pacing.drawn(2.004, 2.01, false, false);
+  pacing.news();
+  EXPECT_TRUE(pacing.waits_for_answer(2.1));
+}
+
 TEST(Pacing, SettlesAfterInputAndThenRests) {
   Pacing pacing;
   pacing.urge(5);
@@ -68,7 +99,7 @@ TEST(Pacing, ShowsTrainingNewsAtMostTenTimesASecond) {
 TEST(Pacing, ShowsNewsTheMoreSeldomTheLongerAFrameTakes) {
   Pacing pacing;
   for (const auto& [duration, earliest, latest] :
-       {std::tuple(0.001, 0.09, 0.11), {0.015, 0.29, 0.31}, {2.0, 0.1, 0.6}}) {
+       {std::tuple(0.001, 0.09, 0.11), {0.015, 0.365, 0.385}, {2.0, 0.1, 0.8}}) {
     pacing.drawn(100 - duration, 100, false, false);
     pacing.news();
     ASSERT_TRUE(pacing.due());

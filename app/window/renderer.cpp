@@ -95,22 +95,31 @@ Renderer::~Renderer() {
 }
 
 void Renderer::draw(AppState& scope, float content_scale, const std::function<void()>& begin) {
-  const std::optional<PictureOrder> order = next_picture(scope);
-  inspect_as_requested(scope, content_scale, order && order->handout ? ThemeName::light : theme_of(scope));
+  lay_out(scope, content_scale, begin);
+  draw_laid_out(scope);
+}
+
+bool Renderer::lay_out(AppState& scope, float content_scale, const std::function<void()>& begin) {
+  order_ = next_picture(scope);
+  inspect_as_requested(scope, content_scale, order_ && order_->handout ? ThemeName::light : theme_of(scope));
   ImGui_ImplOpenGL3_NewFrame();
   free_uploaded_fonts();
   begin();
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (order) begin_picture(*order);
+  mouse_ = ImGui::GetIO().MousePos;
+  if (order_) begin_picture(*order_);
   ImGui::NewFrame();
   draw_shell(scope, *textures_, skin_);
   ImGui::Render();
+  return !order_;
+}
+
+void Renderer::draw_laid_out(AppState& scope) {
   textures_->upload();
-  draw_changes(*ImGui::GetDrawData(), order.has_value());
+  draw_changes(*ImGui::GetDrawData(), order_.has_value());
   textures_->end_frame();
-  if (!order) return;
-  deliver(scope, *order, end_picture(*order, scope.exports.area));
-  feed_mouse(ImGui::GetIO(), mouse);
+  if (!order_) return;
+  deliver(scope, *order_, end_picture(*order_, scope.exports.area));
+  feed_mouse(ImGui::GetIO(), mouse_);
 }
 
 // An exported picture needs a complete redraw.

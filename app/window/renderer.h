@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,11 @@ class Renderer {
   // `content_scale` is the display's; theme, zoom and presentation mode are in `scope`.
   void draw(AppState& scope, float content_scale, const std::function<void()>& begin);
 
+  // The two halves of draw(). A frame that is laid out has taken its input; it may be left undrawn when the next one
+  // follows at once, unless a picture of it was ordered: then lay_out() returns false.
+  bool lay_out(AppState& scope, float content_scale, const std::function<void()>& begin);
+  void draw_laid_out(AppState& scope);
+
  private:
   void inspect_as_requested(AppState& scope, float content_scale,
                             ThemeName name);  // light for handouts, which are printed
@@ -57,6 +63,8 @@ class Renderer {
   std::unique_ptr<GlTextures> textures_;
   std::unique_ptr<KeptPicture> picture_;
   Damage damage_;
+  std::optional<PictureOrder> order_;  // of the frame that is laid out
+  ImVec2 mouse_{};                     // in that frame
   bool styled_ = false;
 };
 

@@ -42,38 +42,23 @@ class TypedWindow {
     run_until([this] { return scope_.a.status.activity == Activity::training; });
   }
 
-  void draw(std::string_view typed = {}) {
+  // One frame at once, as it is drawn for news.
+  void draw() {
     const auto begin = Clock::now();
     const double used = thread_milliseconds();
-    renderer_.draw(scope_, 1, [&] {
-      ImGuiIO& io = ImGui::GetIO();
-      io.DisplaySize = {measured_width, measured_height};
-      io.DeltaTime = 1.F / 60;
-      if (!typed.empty()) feed_text(io, typed);
-    });
-    post_commands();
-    own_.push_back(thread_milliseconds() - used);
-    screen_.finish();
-    frames_.push_back(milliseconds_since(begin));
-  }
-
-  // Draws the frames that the user waits for, like the real loop.
-  void draw_awaited(std::string_view typed = {}) {
-    const TrainingPause pause;
-    draw(typed);
+    lay_out();
+    show(begin, used);
   }
 
   // Types one letter and waits until its attention and translation are on the screen.
   void type(std::string_view letter, double& attention, double& translation) {
     const auto begin = Clock::now();
     const std::uint64_t before = scope_.asked.request;
-    draw_awaited(letter);
-    if (scope_.asked.request == before) throw std::runtime_error("the typed letter did not reach the sentence bar");
-    run_until([this] { return newest() == scope_.asked.request; });
-    draw_awaited();
+    typed_ = letter;
+    pacing_.urge(seconds());
+    run_until([&] { return scope_.asked.request != before && shown_newest_ == scope_.asked.request; });
     attention = milliseconds_since(begin);
-    run_until([this] { return answered() == scope_.asked.request; });
-    draw_awaited();
+    run_until([this] { return shown_answered_ == scope_.asked.request; });
     translation = milliseconds_since(begin);
   }
 
@@ -124,13 +109,41 @@ class TypedWindow {
     while (!done()) {
       if (Clock::now() > give_up) throw std::runtime_error("the worker did not answer within two minutes");
       hear();
-      if (drawn_ && seconds() >= pacing_.due().value_or(1e18)) {
-        const double begin = seconds();
-        draw();
-        pacing_.drawn(begin, seconds(), false, false);
-      }
+      if (drawn_ && seconds() >= pacing_.due().value_or(1e18)) draw_due();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+  }
+
+  // As App::draw().
+  void draw_due() {
+    const auto begin = Clock::now();
+    const double used = thread_milliseconds();
+    std::optional<TrainingPause> pause;
+    if (pacing_.awaited()) pause.emplace();
+    const std::uint64_t asked = scope_.asked.request;
+    lay_out();
+    if (scope_.asked.request != asked && pacing_.waits_for_answer(seconds())) return;
+    show(begin, used);
+  }
+
+  void lay_out() {
+    renderer_.lay_out(scope_, 1, [&] {
+      ImGuiIO& io = ImGui::GetIO();
+      io.DisplaySize = {measured_width, measured_height};
+      io.DeltaTime = 1.F / 60;
+      if (const std::string_view typed = std::exchange(typed_, {}); !typed.empty()) feed_text(io, typed);
+    });
+    post_commands();
+  }
+
+  void show(Clock::time_point begin, double used) {
+    renderer_.draw_laid_out(scope_);
+    own_.push_back(thread_milliseconds() - used);
+    screen_.finish();
+    frames_.push_back(milliseconds_since(begin));
+    pacing_.drawn(seconds() - frames_.back() / 1000, seconds(), false, false);
+    shown_newest_ = newest();
+    shown_answered_ = answered();
   }
 
   void hear() {
@@ -139,8 +152,11 @@ class TypedWindow {
     waited(begin);
     throw_errors(news.events);
     if (news.events.empty() && news.snapshot_a == scope_.a.newest.snapshot) return;
+    const bool inspected = news.snapshot_a != scope_.a.newest.snapshot;
+    const std::uint64_t before = answered();
     receive(scope_, std::move(news.events), std::move(news.snapshot_a));
     pacing_.news();
+    if (inspected && newest() != before) pacing_.answered(seconds());
     post_commands();
   }
 
@@ -165,6 +181,8 @@ class TypedWindow {
   std::vector<double> own_;     // of them, processor time of this thread: OpenGL rasterizes in other threads
   double longest_wait_ = 0;     // ms
   bool drawn_ = true;
+  std::string_view typed_;                                 // for the next frame
+  std::uint64_t shown_newest_ = 0, shown_answered_ = 0;  // of the last drawn frame
   Offscreen screen_;
   Renderer renderer_;
   Session session_;

@@ -264,7 +264,7 @@ void App::hear() {
   if (failed_to_open && std::exchange(opening_last_run_, false)) open_example();
   pacing_.news();
   // The user waits for the answer to a keystroke, but not for a new inspection of the same sentence during training.
-  if (inspected && scope_.a.newest.snapshot->request != answered) pacing_.urge(GlfwWindow::now());
+  if (inspected && scope_.a.newest.snapshot->request != answered) pacing_.answered(GlfwWindow::now());
   post_commands(scope_, *session_);
 }
 
@@ -291,8 +291,11 @@ void App::draw() {
   // Training pauses for frames that the user caused or waits for, but not for news of training.
   std::optional<TrainingPause> pause;
   if (pacing_.awaited()) pause.emplace();
-  renderer_.draw(scope_, window_.content_scale(), [this] { window_.begin_frame(); });
-  post_commands(scope_, *session_);  // first: the worker answers while the frame is presented, the longest part
+  const std::uint64_t asked = scope_.asked.request;
+  const bool may_wait = renderer_.lay_out(scope_, window_.content_scale(), [this] { window_.begin_frame(); });
+  post_commands(scope_, *session_);  // first: the worker answers while the frame is drawn, the longest part
+  if (may_wait && scope_.asked.request != asked && pacing_.waits_for_answer(GlfwWindow::now())) return;
+  renderer_.draw_laid_out(scope_);
   window_.show_frame();
   pacing_.drawn(begin, GlfwWindow::now(), animating(scope_), ImGui::GetIO().WantTextInput);
   serve_requests();
