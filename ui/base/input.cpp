@@ -187,6 +187,11 @@ void keep_keys_from_controls() {
 #endif
 }
 
+void focus_next_item() {
+  ImGui::SetWindowFocus();
+  ImGui::SetKeyboardFocusHere();
+}
+
 int column_flags() {
 #if IMGUI_VERSION_NUM < 19090
   return moving_through_controls ? ImGuiWindowFlags_NavFlattened : 0;

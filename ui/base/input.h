@@ -55,6 +55,10 @@ enum class Key {
   count
 };
 
+// Gives the keyboard to the item that follows. ImGui::SetKeyboardFocusHere() alone does nothing in Dear ImGui 1.90 while
+// another window has the focus.
+void focus_next_item();
+
 struct Modifiers {
   bool ctrl = false;
   bool shift = false;

@@ -105,7 +105,7 @@ void draw_input(AppState& scope, float width, const Skin& skin) {
   const float button = ImGui::GetFrameHeight();
   const float pin = button_width(tr("Pin"));
   ImGui::SetNextItemWidth(width - ImGui::GetCursorPosX() - pin - button - skin.px(8));
-  if (scope.focus_sentence) ImGui::SetKeyboardFocusHere();
+  if (scope.focus_sentence) focus_next_item();
   scope.focus_sentence = false;
   std::string text = scope.layout.sentence;
   const bool committed = [&] {

@@ -238,7 +238,7 @@ bool draw_field(AppState& scope, const ConfigField& field, const std::string& co
     ImGui::PushStyleColor(ImGuiCol_Border, skin.theme.error);
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, skin.px(1.5F));
   }
-  if (wanted) ImGui::SetKeyboardFocusHere();
+  if (wanted) focus_next_item();
   const bool may_edit = field.live ? may_control(scope) : may_replace(scope);
   ImGui::BeginDisabled(!may_edit);
   const bool edited = draw_value(scope, field, skin);

@@ -168,7 +168,7 @@ std::string name_problem(const FileBrowser& browser) {
 // Returns true if Enter was pressed in the field.
 bool draw_name_entry(FileBrowser& browser, const Skin& skin) {
   // An arriving listing does not take the focus while the user is typing.
-  if (std::exchange(browser.take_focus, false) && !ImGui::GetIO().WantTextInput) ImGui::SetKeyboardFocusHere();
+  if (std::exchange(browser.take_focus, false) && !ImGui::GetIO().WantTextInput) focus_next_item();
   ImGui::SetNextItemWidth(-1);
   const std::string hint = trf("name of the {}", tr(browser.choice->thing));
   const bool entered =

@@ -146,7 +146,7 @@ void draw_attaching(AppState& scope, const Skin& skin) {
   if (dialog.open && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
   center_next_window();
   if (!ImGui::BeginPopupModal(title, &dialog.open, ImGuiWindowFlags_AlwaysAutoResize)) return;
-  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  if (ImGui::IsWindowAppearing()) focus_next_item();
   bool wanted = draw_field(tr("address"), "HOST:PORT", dialog.typed.address, 0, skin);
   wanted |= draw_field(tr("password"), tr("if that run requires one"), dialog.typed.token, ImGuiInputTextFlags_Password,
                        skin);
@@ -165,7 +165,7 @@ void draw_attaching(AppState& scope, const Skin& skin) {
 }
 
 void wish_for_service(ServeDialog& dialog, Requests& requests, const Skin& skin) {
-  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  if (ImGui::IsWindowAppearing()) focus_next_item();
   bool wanted = draw_field(tr("address"), "PORT", dialog.typed.address, 0, skin);
   ImGui::Checkbox(tr_label("Watchers may also train and pause the run"), &dialog.typed.control);
   ImGui::PushTextWrapPos(skin.px(400));

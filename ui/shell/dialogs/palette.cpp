@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/folded.h"
+#include "base/input.h"
 #include "base/terms.h"
 #include "base/translation.h"
 #include "common/clamped.h"
@@ -247,7 +248,7 @@ void draw_palette(AppState& scope, const Skin& skin) {
   }
   place_popup(skin);
   if (!ImGui::BeginPopup(palette_popup)) return;
-  if (opened) ImGui::SetKeyboardFocusHere();
+  if (opened) focus_next_item();
   ImGui::SetNextItemWidth(-1);
   const std::string before = palette.typed;
   const bool entered = ImGui::InputTextWithHint(

@@ -51,7 +51,7 @@ void draw_list(GlossaryView& view, float width, float height, const Skin& skin) 
   ImGui::BeginGroup();
   // Not in a child window: later releases of Dear ImGui would not give it keyboard focus there.
   ImGui::SetNextItemWidth(width);
-  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  if (ImGui::IsWindowAppearing()) focus_next_item();
   const bool changed = ImGui::InputTextWithHint("##typed", tr("search"), &view.typed);
   const std::vector<int> places = found(folded(view.typed));
   if (changed && !places.empty()) view.chosen = places.front();

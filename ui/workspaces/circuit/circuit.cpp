@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/row.h"
@@ -156,7 +157,7 @@ void draw_contrast(WorkspaceContext& context, CircuitView& view) {
   const float room = ImGui::GetContentRegionAvail().x;
   const float wanted = std::min(ImGui::CalcTextSize(view.contrast.c_str()).x + skin.px(20), room);
   ImGui::SetNextItemWidth(wanted <= room - beside ? std::min(skin.px(620), room - beside) : room);
-  if (view.typing && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+  if (view.typing && !ImGui::IsAnyItemActive()) focus_next_item();
   const bool entered = ImGui::InputText("##contrast", &view.contrast, ImGuiInputTextFlags_EnterReturnsTrue);
   view.typing = ImGui::IsItemActive();
   help_tooltip(tr("Press Enter to compare the two sentences."), skin);

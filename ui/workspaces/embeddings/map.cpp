@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/marks.h"
@@ -109,7 +110,7 @@ void draw_search(EmbeddingsView& view, const Skin& skin) {
   const float width = clamped(ImGui::GetContentRegionAvail().x, skin.px(80), skin.px(150));
   next_in_row(skin.px(150), skin.px(12));
   ImGui::SetNextItemWidth(width);
-  if (std::exchange(view.searching, false)) ImGui::SetKeyboardFocusHere();
+  if (std::exchange(view.searching, false)) focus_next_item();
   const bool entered = ImGui::InputTextWithHint("##search", tr("search for a token"), &view.search,
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
   help_tooltip(tr("Marks tokens that contain this text; Enter selects the first. \u201C+ing\u201D finds tokens that "

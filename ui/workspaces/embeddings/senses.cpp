@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/input.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/marks.h"
@@ -34,7 +35,7 @@ void draw_word(SensesView& view, bool& searching, const Skin& skin) {
               skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(skin.px(110));
-  if (std::exchange(searching, false)) ImGui::SetKeyboardFocusHere();
+  if (std::exchange(searching, false)) focus_next_item();
   ImGui::InputTextWithHint("##word", tr("a word"), &view.typed, ImGuiInputTextFlags_EnterReturnsTrue);
   if (ImGui::IsItemDeactivatedAfterEdit() && !view.typed.empty()) view.word = view.typed;
   help_tooltip(tr("Press Enter to search for it."), skin);
