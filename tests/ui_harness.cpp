@@ -4,6 +4,7 @@
 #include <cfloat>
 #include <cmath>
 #include <span>
+#include <sstream>
 #include <utility>
 
 namespace attnscope {
@@ -218,6 +219,32 @@ std::optional<ImVec2> UiHarness::find_text(std::string_view text, int nth) const
   const Glyph& first = glyphs_[glyph_of[at]];
   const Glyph& last = glyphs_[glyph_of[at + wanted.size() - 1]];
   return ImVec2{(first.low.x + last.high.x) / 2, (first.low.y + last.high.y) / 2};
+}
+
+std::string UiHarness::drawn_shapes() const {
+  struct Sum {
+    int count = 0;
+    double x = 0, y = 0;
+  };
+  std::map<Color32, Sum> by_color;
+  const ImDrawData& data = *ImGui::GetDrawData();
+  for (const ImDrawList* list : std::span(&data.CmdLists[0], static_cast<std::size_t>(data.CmdListsCount)))
+    for (const ImDrawVert& vertex : std::span(list->VtxBuffer.Data, static_cast<std::size_t>(list->VtxBuffer.Size))) {
+      Sum& sum = by_color[vertex.col];
+      ++sum.count;
+      sum.x += static_cast<double>(vertex.pos.x);
+      sum.y += static_cast<double>(vertex.pos.y);
+    }
+  std::ostringstream text;
+  for (const auto& [color, sum] : by_color)
+    text << std::hex << color << std::dec << ' ' << sum.count << ' ' << std::lround(sum.x / sum.count) << ' '
+         << std::lround(sum.y / sum.count) << '\n';
+  for (const auto& [key, picture] : textures.pictures) {
+    std::uint64_t sum = 0;
+    for (const std::uint32_t pixel : picture.rgba) sum = sum * 31 + pixel;
+    text << picture.width << 'x' << picture.height << ' ' << sum << '\n';
+  }
+  return text.str();
 }
 
 int UiHarness::vertices() const {

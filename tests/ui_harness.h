@@ -71,6 +71,9 @@ class UiHarness {
   // All glyphs of the last frame, in the order drawn, without spaces.
   std::string drawn_text() const;
 
+  // For every color of the last frame, how many vertices have it and their mean position; and the pictures' contents.
+  std::string drawn_shapes() const;
+
   int vertices() const;
 
   // True if a shape of that color covers the position; text does not count.
