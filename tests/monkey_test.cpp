@@ -249,7 +249,11 @@ class Monkey {
     const std::uint64_t request = scope.asked.request;
     post();
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-    const auto answered = [&] { return scope.a.newest.snapshot && scope.a.newest.snapshot->request >= request; };
+    // With the present weights, or with those of the recorded step that is shown.
+    const auto answered = [&] {
+      const auto answers = [&](const Shown& shown) { return shown.snapshot && shown.snapshot->request >= request; };
+      return answers(scope.a.newest) || answers(scope.a.inspection);
+    };
     while (!answered() && std::chrono::steady_clock::now() < end) {
       hear();
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
