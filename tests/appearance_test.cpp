@@ -1,5 +1,7 @@
-// The appearance of every view of a fixed snapshot: texts, shapes and tooltips, compared with data/appearance.txt. It
-// notices what no other test looks for; whether a change is right must be seen in the view.
+// The appearance of every view of a fixed snapshot, and of the window after every action: texts, shapes and tooltips,
+// compared with data/appearance.txt. It notices what no other test looks for; whether a change is right must be seen in
+// the view.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,6 +22,7 @@
 #include "embeddings_fixture.h"
 #include "flow_fixture.h"
 #include "inside_fixture.h"
+#include "shell/actions.h"
 #include "shell/panels.h"
 #include "shell/sentence.h"
 #include "snapshot_fixture.h"
@@ -161,6 +164,18 @@ void add_views(const std::string& model_name, const ModelConfig& model, bool wit
   }
 }
 
+// The window after each action that applies to it: dialogs, panels, pages.
+void add_actions(Appearance& found) {
+  for (const Action& action : actions()) {
+    Answered window({});
+    window.show("head");
+    if (!applies(action, window.scope)) continue;
+    action.act(window.scope);
+    window.ui.frames(4, window.draw);
+    found[fmt::format("action/{}", action.name)] = {window.ui.drawn_text(), window.ui.drawn_shapes()};
+  }
+}
+
 // Two such folders, before and after a change, show what is different.
 std::filesystem::path write_differing(const Appearance& found, const Appearance& expected) {
   const auto folder = std::filesystem::temp_directory_path() / "attnscope-appearance";
@@ -182,6 +197,7 @@ TEST(Appearance, OfEveryViewIsTheExpectedOne) {
   add_views("translation", {}, true, found);
   add_views("language", {.architecture = "decoder-only"}, false, found);
   add_views("recurrent", {.architecture = "recurrent"}, false, found);
+  add_actions(found);
   if (std::getenv("ATTNSCOPE_UPDATE_GOLDEN") != nullptr) write_expected(hashed(found));
   const Appearance expected = read_expected();
   EXPECT_FALSE(expected.empty());

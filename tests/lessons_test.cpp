@@ -1,4 +1,5 @@
 // Lessons as text, whatever somebody writes; and their page beside the window.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -696,6 +697,23 @@ TEST_F(LessonWindow, EveryKindOfPredictionIsMade) {
     EXPECT_EQ(ui.drew("places") && ui.drew("error"), kind == std::string("curve")) << kind;
     restart_lesson(scope);
   }
+}
+
+TEST_F(LessonWindow, AShareIsPredictedInPercent) {
+  const LessonRead read =
+      read_lesson(with("kind: choose", "kind: number\nvalue: kernel-width\nfrom: 0\nto: 1\nwithin: 0.1"), "x.lesson");
+  ASSERT_THAT(read.complaints, IsEmpty());
+  scope.facts.lessons[0] = read.lesson;
+  begin_lesson(scope, 0);
+  show_part(scope, LessonPart::prediction);
+  settle();
+  const auto slider = ui.find_text("50 %");
+  ASSERT_TRUE(slider);
+  ui.click({slider->x + 60, slider->y}, draw);
+  const Expectation& guess = lesson_progress(scope).guess;
+  EXPECT_GT(guess.number, 0.55);
+  EXPECT_LT(guess.number, 1);
+  EXPECT_EQ(guess_text(scope, read.lesson.prediction, guess), fmt::format("{:.0f} %", 100 * guess.number));
 }
 
 }  // namespace

@@ -44,7 +44,6 @@ Config placed_alike(Config config) {
   if (model.num_decoder_heads == model.num_heads) model.num_decoder_heads = 0;
   if (model.decoder_d_ff == model.d_ff) model.decoder_d_ff = 0;
   const ModelConfig defaults;
-  if (model.has_tied_output() || model.is_language_model()) model.tied_inputs = defaults.tied_inputs;
   model.from = defaults.from;
   model.unknown_id = defaults.unknown_id;  // known only to the tokenizer
   model.ends_text = defaults.ends_text;    // affects the meaning of an end token, not the computation

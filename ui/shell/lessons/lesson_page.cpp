@@ -82,12 +82,22 @@ void draw_order(const AppState& scope, const Prediction& prediction, Expectation
   }
 }
 
+// A number from 0 to 1 is a share; like the texts of lessons it is shown in percent.
+bool is_share(const Prediction& prediction) {
+  return prediction.from == 0 && prediction.to == 1;
+}
+
 void draw_number(const Prediction& prediction, Expectation& guess, const Skin& skin) {
   small_text(skin.theme.text_dim, tr("Set the number."), skin);
   if (!guess.made) guess.number = (prediction.from + prediction.to) / 2;
+  const double unit = is_share(prediction) ? 0.01 : 1;
+  double shown = guess.number / unit;
   ImGui::SetNextItemWidth(-1);
-  guess.made |= number_slider("##number", guess.number, prediction.from, prediction.to, "%.2f",
-                              ImGuiSliderFlags_AlwaysClamp, skin);
+  if (!number_slider("##number", shown, prediction.from / unit, prediction.to / unit,
+                     is_share(prediction) ? "%.0f %%" : "%.2f", ImGuiSliderFlags_AlwaysClamp, skin))
+    return;
+  guess.number = shown * unit;
+  guess.made = true;
 }
 
 void draw_words(const AppState& scope, Expectation& guess, const Skin& skin) {
@@ -349,7 +359,7 @@ std::string guess_text(const AppState& scope, const Prediction& prediction, cons
     case PredictionKind::mark:
       return guess.word;
     case PredictionKind::number:
-      return fmt::format("{:.2f}", guess.number);
+      return is_share(prediction) ? fmt::format("{:.0f} %", 100 * guess.number) : fmt::format("{:.2f}", guess.number);
     case PredictionKind::order: {
       std::string text;
       for (const int option : guess.order) text += (text.empty() ? "" : " > ") + option_text(scope, prediction, option);
