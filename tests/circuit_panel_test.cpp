@@ -140,6 +140,18 @@ TEST_F(CircuitPanel, ShowsThePlaceAndTriesAWordThatIsClicked) {
   EXPECT_FALSE(view.trial) << "it was of the other direction";
 }
 
+TEST_F(CircuitPanel, ACellThatIsClickedIsPatchedInItsLayer) {
+  end(fixture_result(snapshot->source_text));
+  const auto label = ui.find_text("before layer 1");
+  ASSERT_TRUE(label);
+  ui.click({label->x + 100, label->y}, draw);
+  ASSERT_THAT(studies(), SizeIs(2));
+  const ChangedRun run = std::get<TrialStudy>(studies().back().question).run;
+  ASSERT_THAT(run.changes, SizeIs(1));
+  EXPECT_EQ(run.changes[0].site.layer, 0);
+  EXPECT_EQ(view.layer, 0);
+}
+
 TEST_F(CircuitPanel, TheHeadsNameTheDecoy) {
   end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Heads", draw));

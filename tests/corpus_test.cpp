@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "data/corpus/grammar/clause.h"
 #include "data/corpus/grammar/grammar.h"
 #include "data/corpus/grammar/lexicon.h"
 #include "data/corpus/grammar/template.h"
@@ -182,6 +183,22 @@ TEST(EnglishFrench, HoldsTheFamousSentencesForTheTest) {
           pair.category == "pronoun" || pair.category == "reasons" || pair.category == "circumstances";
       EXPECT_FALSE(both && of_frames) << pair.source;
     }
+  }
+}
+
+TEST(EnglishFrench, ConjugatesClauses) {
+  const std::vector<Subject> all = subjects();
+  const auto of = [&](std::string_view en) { return *std::ranges::find(all, en, &Subject::en); };
+  const Verb& see = verb("see");
+  for (const auto& [subject, tense, mood, en, fr] :
+       std::initializer_list<std::tuple<const char*, Tense, Mood, const char*, const char*>>{
+           {"she", Tense::present, Mood::affirmed, "she sees", "elle voit"},
+           {"I", Tense::past, Mood::affirmed, "I saw", "j'ai vu"},
+           {"she", Tense::present, Mood::denied, "she doesn't see", "elle ne voit pas"},
+           {"I", Tense::past, Mood::denied, "I didn't see", "je n'ai pas vu"},
+           {"she", Tense::past, Mood::asked, "did she see", "est-ce qu'elle a vu"}}) {
+    EXPECT_EQ(english_clause(of(subject), see, tense, mood), en);
+    EXPECT_EQ(french_clause(of(subject), see, tense, mood), fr);
   }
 }
 
@@ -866,13 +883,14 @@ TEST_F(Files, ReportsProgressAndCanBeGivenUp) {
 
 TEST_F(Files, AnotherSeparatorStandsBetweenTheSides) {
   CorpusConfig config =
-      config_of(write("dates.txt", "2/10/93    _1993-02-10\n16+75  _91  \nno bar\nsnake _a_b\textra\n"));
+      config_of(write("dates.txt", "2/10/93    _1993-02-10\n16+75  _91  \nno bar\nsnake _a_b\textra\n  left  _ right  \n"));
   config.separator = "_";
   const Corpus corpus = load_corpus(config);
   const std::vector<Pair> pairs = all_pairs(corpus);
   EXPECT_TRUE(has(pairs, "2/10/93", "1993-02-10"));
   EXPECT_TRUE(has(pairs, "16+75", "91"));
   EXPECT_TRUE(has(pairs, "snake", "a_b"));
+  EXPECT_TRUE(has(pairs, "left", "right")) << "without the blanks around them";
   ASSERT_THAT(corpus.report.examples, SizeIs(1));
   EXPECT_EQ(corpus.report.examples[0].reason, "no \"_\" between source and target");
 }

@@ -185,6 +185,11 @@ TEST(Tsne, KlFallsAndGroupsComeApart) {
   std::vector<int> group;
   for (int row = 0; row < groups.rows; ++row) group.push_back(row % 3);
   EXPECT_GT(mean_silhouette(found.points, group), 0.6);
+  for (int col = 0; col < 2; ++col) {
+    double sum = 0;
+    for (int row = 0; row < found.points.rows; ++row) sum += static_cast<double>(found.points.at(row, col));
+    EXPECT_NEAR(sum / found.points.rows, 0, 1e-3) << "the map stays around the origin";
+  }
   EXPECT_EQ(found.points, tsne(groups, options).points) << "the same seed gives the same map";
 }
 

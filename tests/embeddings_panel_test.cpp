@@ -81,6 +81,10 @@ TEST_F(EmbeddingsPanel, AnyOfSeveralMatricesIsChosen) {
   ui.frames(3, draw);
   ASSERT_TRUE(ui.click_text("source embedding", draw)) << ui.drawn_text();
   ui.frames(2, draw);
+  const auto shown = ui.find_text("source embedding", 1), other = ui.find_text("target embedding");
+  ASSERT_TRUE(shown && other);
+  EXPECT_TRUE(ui.filled(*shown, ImGui::GetColorU32(ImGuiCol_Header)));
+  EXPECT_FALSE(ui.filled(*other, ImGui::GetColorU32(ImGuiCol_Header)));
   ASSERT_TRUE(ui.click_text("target embedding", draw));
   EXPECT_EQ(view.wanted.matrix, EmbeddingMatrix::target);
 }

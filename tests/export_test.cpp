@@ -206,6 +206,9 @@ TEST_F(ExportTest, APictureIsCopiedInsteadOfWritten) {
   picture_copied(scope, "xclip: No such file or directory");
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("could not be copied: xclip"));
+  picture_copied(scope, "");
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("Copied a picture of the workspace"));
 }
 
 TEST_F(ExportTest, NothingLiesOverAPicture) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "analysis/soft_lookup.h"
 #include "flow_fixture.h"
@@ -507,7 +508,9 @@ TensorsResult fixture_tensors(const TensorsQuestion& question) {
   TensorHistory hidden{"encoder layer 1 feed-forward, hidden units", {3, 512}};
   hidden.points = {{300, fixture_tensor_spread(1)}};
   hidden.points.back().values.silent = 1;
-  inspection.activations = {hidden};
+  TensorHistory twice = hidden;
+  twice.points.insert(twice.points.begin(), {200, fixture_tensor_spread(1)});
+  inspection.activations = {hidden, twice};
   return inspection;
 }
 
@@ -537,6 +540,20 @@ TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
   ui.key(Key::left, draw);
   EXPECT_TRUE(ui.drew("Histogram at step 200"));
   EXPECT_TRUE(ui.drew("norm 20"));
+  // The mean place of what has the border's color: lines at their places, and the frame of the step that is shown.
+  const auto frames_x = [&] {
+    std::istringstream lines(ui.drawn_shapes());
+    std::uint32_t color = 0;
+    int count = 0, x = 0, y = 0;
+    while (lines >> std::hex >> color >> std::dec >> count >> x >> y)
+      if (color == ui.skin.theme.border) return x;
+    return -1;
+  };
+  const int of_second = frames_x();
+  ui.key(Key::left, draw);
+  EXPECT_LT(frames_x(), of_second);
+  ui.key(Key::right, draw);
+  EXPECT_EQ(frames_x(), of_second);
   ASSERT_TRUE(ui.click_text("gradient", draw));
   const auto numbers = flow_numbers(scope.views);
   ASSERT_TRUE(numbers);
@@ -547,6 +564,10 @@ TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
   ASSERT_TRUE(ui.click_text("activations", draw));
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("100.0 % of its units are 0"));
+  EXPECT_TRUE(ui.drew("No earlier weights were recorded"));
+  ui.key(Key::down, draw);
+  EXPECT_EQ(view.spread.activation, 1);
+  EXPECT_FALSE(ui.drew("No earlier weights were recorded"));
   ui.key(Key::up, draw);
   EXPECT_EQ(view.spread.activation, 0);
 }

@@ -340,6 +340,7 @@ std::vector<Case> peculiar(const std::string& family) {
     };
     spoil("/pre_tokenizer", {{"type", "Whitespace"}}, "tokenizer.json: \"pre_tokenizer\" is");
     spoil("/normalizer", {{"type", "Nmt"}}, "tokenizer.json: \"normalizer\" is");
+    spoil("/normalizer", {{"type", "Precompiled"}}, "tokenizer.json: \"normalizer\" is");
     spoil("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "AAAA"}},
           "precompiled_charsmap is damaged");
     spoil("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "?"}},

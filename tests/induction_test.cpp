@@ -91,6 +91,7 @@ TEST(Induction, OfAModelBuiltByHandIsPerfect) {
   EXPECT_NEAR(point.heads[1].induction, 1, 1e-4);
   EXPECT_LT(point.heads[1].previous, 0.1);
   EXPECT_LT(point.heads[0].first, 0.1);
+  EXPECT_GT(point.heads[0].first, 0.01) << "the second token's previous one is the first";
   EXPECT_EQ(point.accuracy, 1);
   EXPECT_LT(point.in_context, -1) << "late tokens are repeated, early ones cannot be known";
   EXPECT_NEAR(point.heads[1].copying, 1, 1e-6) << "its OV circuit is the identity";

@@ -201,6 +201,7 @@ TEST(Bleu, TokenizesAs13a) {
   EXPECT_THAT(tokenize_13a("1,000.5 a,b 2-3 a-b 5. ..."),
               ElementsAre("1,000.5", "a", ",", "b", "2", "-", "3", "a-b", "5", ".", ".", ".", "."));
   EXPECT_THAT(tokenize_13a("a &amp;lt; b &quot;c&quot;"), ElementsAre("a", "<", "b", "\"", "c", "\""));
+  EXPECT_THAT(tokenize_13a("a &gt; b"), ElementsAre("a", ">", "b"));
   EXPECT_THAT(tokenize_13a("<skipped>hyphen-\nated line\nbreak-\n"), ElementsAre("hyphenated", "line", "break-"));
   EXPECT_THAT(tokenize_13a("a\u00a0b\u202fc\u3000d\u2009e\u2028f\u0085g\u1680h\u205fi\u200bj"),
               ElementsAre("a", "b", "c", "d", "e", "f", "g", "h", "i\u200bj"));  // U+200B is no white space

@@ -118,6 +118,9 @@ TEST_F(OriginsPanel, NoiseMovesTheValuesAwayFromTheCurve) {
   const double before = view.points.known.values[3] - clean_value(view.points.known.keys[3]);
   set_noise(view.points, 2);
   EXPECT_NEAR(view.points.known.values[3] - clean_value(view.points.known.keys[3]), 2 * before, 1e-9);
+  EXPECT_EQ(view.points.noise, 2);
+  set_noise(view.points, 1);
+  EXPECT_NEAR(view.points.known.values[3] - clean_value(view.points.known.keys[3]), before, 1e-9);
 }
 
 TEST_F(OriginsPanel, HostileValuesAreDrawn) {
@@ -148,6 +151,9 @@ TEST_F(OriginsPanel, TheWidthIsLearnedBeforeTheEyes) {
   EXPECT_FALSE(find_workspace("origins")->is_busy(scope.views));
   ui.key(Key::home, draw);
   EXPECT_EQ(view.learned.updates, 0);
+  view.learned.updates = most_updates;
+  ui.key(Key::enter, draw);
+  EXPECT_FALSE(view.learned.learning) << "it ends";
 }
 
 TEST_F(OriginsPanel, EveryStepIsTheFormulaChangedInOnePlace) {

@@ -73,6 +73,13 @@ TEST(SavedViews, OfAnyOtherContentAreRefusedByName) {
   EXPECT_THAT(complaint(R"("workspace": "origins", "view": "tree")"), AllOf(HasSubstr("view"), HasSubstr("kernels")));
   EXPECT_THAT(complaint(R"("head": "encoder 0 1")"), AllOf(HasSubstr("head"), HasSubstr("from 1")));
   EXPECT_THAT(complaint(R"("head": 3)"), HasSubstr("head"));
+  const auto layers = [](int count) {
+    std::string list = "1";
+    for (int i = 1; i < count; ++i) list += ",1";
+    return R"("interventions": {"layers_off": [)" + list + "]}";
+  };
+  EXPECT_THAT(complaint(layers(10'000).c_str()), Not(HasSubstr("at most")));
+  EXPECT_THAT(complaint(layers(10'001).c_str()), HasSubstr("at most 10000 items"));
   EXPECT_THAT(complaint(R"("query": -1)"), HasSubstr("0 to"));
   EXPECT_THAT(complaint(R"("query": 1e300)"), HasSubstr("query"));
   EXPECT_THAT(complaint(R"("key": 2.5)"), HasSubstr("an integer from 0 to"));

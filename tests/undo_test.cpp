@@ -207,6 +207,10 @@ TEST_F(Undo, ARunThatCannotBeOpenedStaysWhereItCanBeTriedAgain) {
   receive(scope, {run(2, OpenRun{.path = "/state/run", .go_on = true})}, nullptr);
   ui.frames(2, draw);
   press_undo();
+  ASSERT_TRUE(posted<OpenRun>());
+  scope.commands.clear();
+  press_undo();
+  EXPECT_FALSE(posted<OpenRun>()) << "it is being opened";
   receive(scope, {Status{Activity::preparing, 0, "CPU"}, Status{Activity::idle, 0, "CPU"}}, nullptr);
   EXPECT_TRUE(can_undo(scope));
 }
