@@ -181,7 +181,7 @@ class TypedWindow {
   std::vector<double> own_;     // of them, processor time of this thread: OpenGL rasterizes in other threads
   double longest_wait_ = 0;     // ms
   bool drawn_ = true;
-  std::string_view typed_;                                 // for the next frame
+  std::string_view typed_;                               // for the next frame
   std::uint64_t shown_newest_ = 0, shown_answered_ = 0;  // of the last drawn frame
   Offscreen screen_;
   Renderer renderer_;
