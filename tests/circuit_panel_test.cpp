@@ -152,6 +152,15 @@ TEST_F(CircuitPanel, ACellThatIsClickedIsPatchedInItsLayer) {
   EXPECT_EQ(view.layer, 0);
 }
 
+TEST_F(CircuitPanel, MenusOpenWhileTheContrastSentenceIsTyped) {
+  end(fixture_result(snapshot->source_text));
+  view.typing = true;
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text("File", draw));
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("Quit"));
+}
+
 TEST_F(CircuitPanel, TheHeadsNameTheDecoy) {
   end(fixture_result(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Heads", draw));

@@ -699,6 +699,16 @@ TEST_F(LessonWindow, EveryKindOfPredictionIsMade) {
   }
 }
 
+TEST_F(LessonWindow, MessagesLeaveItsButtonsFree) {
+  begin_lesson(scope, 0);
+  settle();
+  notify(scope, Severity::info, "a message");
+  ui.frames(2, draw);
+  const auto at = ui.find_text("a message");
+  ASSERT_TRUE(at);
+  EXPECT_LT(at->x, ui.io().DisplaySize.x / 2);
+}
+
 TEST_F(LessonWindow, AShareIsPredictedInPercent) {
   const LessonRead read =
       read_lesson(with("kind: choose", "kind: number\nvalue: kernel-width\nfrom: 0\nto: 1\nwithin: 0.1"), "x.lesson");

@@ -106,6 +106,8 @@ TEST_F(PaletteWindow, ASettingIsOpenedAndAPresetTaken) {
   ui.frames(3, draw);
   EXPECT_TRUE(scope.layout.setup_open);
   EXPECT_TRUE(ui.drew("d_model"));
+  ui.type("7", draw);
+  EXPECT_TRUE(ui.drew("d_model 7")) << "its field has the keyboard";
   ui.key(Key::escape, draw);
   open();
   ui.type("copy corpus", draw);

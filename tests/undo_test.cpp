@@ -111,6 +111,10 @@ TEST_F(Undo, EscapeKeepsWhatWasTyped) {
   ui.frames(2, draw);
   EXPECT_EQ(scope.layout.sentence, "two");
   EXPECT_EQ(scope.asked.text, "two");
+  const int head = attention.head;
+  ui.key(Key::right, draw);
+  EXPECT_EQ(attention.head, head + 1) << "the arrow keys are the workspace's again";
+  ui.key(Key::left, draw);
   press_undo();
   EXPECT_EQ(scope.layout.sentence, "one");
 }

@@ -119,10 +119,8 @@ void draw_input(AppState& scope, float width, const Skin& skin) {
   // text.
   const bool left = ImGui::IsItemDeactivated() && key_pressed(Key::escape);
   if (!left && text != scope.layout.sentence) set_sentence(scope, std::move(text));
-  if (committed) {
-    remember_sentence(scope);
-    scope.focus_workspace = true;  // the arrow keys navigate the workspace next
-  }
+  if (committed) remember_sentence(scope);
+  if (committed || left) scope.focus_workspace = true;  // the arrow keys navigate the workspace next
   help_tooltip(
       shows_capture(scope)
           ? tr("The captured sentence. Choose another one with ▼.")

@@ -340,8 +340,8 @@ void draw_shell(AppState& scope, TextureStore& textures, const Skin& skin) {
   const float bar = (simple ? 0 : sentence_bar_height(skin)) + timeline_height(scope);
   const float height = std::max(skin.px(80), ImGui::GetContentRegionAvail().y - bar - skin.px(10));
   draw_columns(scope, height, textures, skin);
-  // On a projector, the buttons of a lesson are at the right.
-  const float right = scope.presentation && in_lesson(scope) ? skin.px(toast_width + 36) : viewport.WorkSize.x;
+  // The buttons of a lesson are at the right.
+  const float right = in_lesson(scope) ? skin.px(toast_width + 36) : viewport.WorkSize.x;
   const ImVec2 corner(viewport.WorkPos.x + right - skin.px(12), ImGui::GetCursorScreenPos().y);
   ImGui::Separator();
   draw_timeline(scope, skin);

@@ -43,7 +43,8 @@ void draw_key_lines(std::span<const KeyLine> lines, const Skin& skin) {
       const WithFont mono(skin.fonts.mono_small);
       plain_text(line.keys);
     }
-    ImGui::SameLine(left + width + skin.px(10));
+    ImGui::SameLine();
+    ImGui::SetCursorPosX(left + width + skin.px(10));
     ImGui::TextUnformatted(line.what.c_str());
   }
 }
@@ -56,12 +57,14 @@ void draw_key_columns(const AppState& scope, const Skin& skin) {
   for (const auto& [button, effect] : mouse_lines) lines.push_back({tr(button), tr(effect)});
   const std::span<const KeyLine> all = lines;
   const std::size_t third = (all.size() + 2) / 3;
+  ImGui::PushTextWrapPos(ImGui::GetMainViewport()->WorkSize.x - skin.px(24));  // the last column may be too wide
   for (std::size_t begin = 0; begin < all.size(); begin += third) {
     if (begin > 0) ImGui::SameLine(0, skin.px(20));
     ImGui::BeginGroup();
     draw_key_lines(all.subspan(begin, std::min(third, all.size() - begin)), skin);
     ImGui::EndGroup();
   }
+  ImGui::PopTextWrapPos();
 }
 
 void draw_help(AppState& scope, const Skin& skin) {

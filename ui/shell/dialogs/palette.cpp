@@ -263,6 +263,7 @@ void draw_palette(AppState& scope, const Skin& skin) {
   if (!closes) return;
   scope.focus_workspace = true;
   if (taken) taken->act(scope);
+  if (scope.focus_sentence || !scope.field_to_show.empty()) scope.focus_workspace = false;  // a field takes the keys
 }
 
 }  // namespace attnscope

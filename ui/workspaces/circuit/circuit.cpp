@@ -157,7 +157,8 @@ void draw_contrast(WorkspaceContext& context, CircuitView& view) {
   const float room = ImGui::GetContentRegionAvail().x;
   const float wanted = std::min(ImGui::CalcTextSize(view.contrast.c_str()).x + skin.px(20), room);
   ImGui::SetNextItemWidth(wanted <= room - beside ? std::min(skin.px(620), room - beside) : room);
-  if (view.typing && !ImGui::IsAnyItemActive()) focus_next_item();
+  const bool beside_popup = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup);  // taking the focus would close it
+  if (view.typing && !ImGui::IsAnyItemActive() && !beside_popup) focus_next_item();
   const bool entered = ImGui::InputText("##contrast", &view.contrast, ImGuiInputTextFlags_EnterReturnsTrue);
   view.typing = ImGui::IsItemActive();
   help_tooltip(tr("Press Enter to compare the two sentences."), skin);
