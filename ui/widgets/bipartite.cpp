@@ -24,7 +24,6 @@ using Side = BipartiteSide;
 // Per frame. Dear ImGui has 16-bit indices on older OpenGL, and a line takes up to 8 vertices.
 constexpr std::size_t most_lines = 4000;
 constexpr int num_dashes = 9;
-constexpr int least_opacity = 2;  // of 255; less changes no pixel by more than one step of its color
 
 Side other(Side side) {
   return side == Side::queries ? Side::keys : Side::queries;
@@ -133,7 +132,7 @@ Columns make_columns(const BipartiteCanvas& canvas, ImVec2 origin, ImVec2 room) 
 
 // ---- lines
 
-// The weight quantized to opacity levels; a line below least_opacity is invisible.
+// The weight quantized to opacity levels; a line at level 0 is invisible.
 int opacity(const BipartiteCanvas& canvas, float weight) {
   return static_cast<int>(canvas.strength(weight) * 255 + 0.5F);
 }
@@ -146,7 +145,7 @@ void for_each_line(const BipartiteCanvas& canvas, Visit&& visit) {
       const float from = canvas.middle(query);
       for (int key = 0; key < canvas.keys; ++key) {
         const int step = opacity(canvas, canvas.weight(head, query, key));
-        if (step < least_opacity) continue;
+        if (step == 0) continue;
         const float to = canvas.middle(key);
         if (canvas.in_sight(std::min(from, to), std::max(from, to))) visit(head, query, key, step);
       }
@@ -169,7 +168,7 @@ void draw_line(Painter& paint, const BipartiteCanvas& canvas, std::size_t head, 
 
 // Selects the lines to draw when there are too many: those with at least that opacity, and a regular subsample of them.
 struct Choice {
-  int least = least_opacity;
+  int least = 1;
   std::size_t every = 1;
 };
 
@@ -180,7 +179,7 @@ Choice choose_lines(const BipartiteCanvas& canvas) {
   });
   std::size_t chosen = 0;
   int least = 256;
-  while (least > least_opacity && (chosen == 0 || chosen + count[static_cast<std::size_t>(least - 1)] <= most_lines))
+  while (least > 1 && (chosen == 0 || chosen + count[static_cast<std::size_t>(least - 1)] <= most_lines))
     chosen += count[static_cast<std::size_t>(--least)];
   return {least, std::max<std::size_t>(1, (chosen + most_lines - 1) / most_lines)};
 }
@@ -199,13 +198,13 @@ float draw_lines_of(Painter& paint, const BipartiteCanvas& canvas, BipartiteToke
   for (std::size_t head = 0; head < canvas.data.heads.size(); ++head)
     for (int partner = 0; partner < canvas.count(other(token.side)); ++partner) {
       const int step = opacity(canvas, canvas.weight_between(head, token, partner));
-      if (step < least_opacity) continue;
+      if (step == 0) continue;
       if (token.side == Side::queries)
         draw_line(paint, canvas, head, token.index, partner, step);
       else
         draw_line(paint, canvas, head, partner, token.index, step);
     }
-  return canvas.data.high * least_opacity / 255;
+  return canvas.data.high / 255;
 }
 
 // ---- tokens
