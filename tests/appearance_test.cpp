@@ -5,19 +5,19 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <string>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "circuit_fixture.h"
+#include "data/corpus/random.h"
 #include "decodings_fixture.h"
 #include "embeddings_fixture.h"
 #include "flow_fixture.h"
@@ -33,15 +33,6 @@ namespace attnscope {
 namespace {
 
 const std::filesystem::path expected_file = std::filesystem::path(ATTNSCOPE_TEST_DATA) / "appearance.txt";
-
-// FNV-1a.
-std::string hash(const std::string& text) {
-  std::uint64_t value = 0xCBF29CE484222325U;
-  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  std::ostringstream out;
-  out << std::hex << value;
-  return out.str();
-}
 
 // A window whose questions are answered at once with fixtures.
 class Answered {
@@ -65,7 +56,7 @@ class Answered {
     ui.frames(3, draw);
   }
 
-  // What is said about every place of the view when the mouse is over it, each once.
+  // The tooltips of places all over the window, each once.
   std::string tooltips() {
     const std::string without = ui.drawn_text();
     std::set<std::string> said;
@@ -128,7 +119,7 @@ using Appearance = std::map<std::string, std::vector<std::string>>;
 Appearance hashed(const Appearance& whole) {
   Appearance hashes;
   for (const auto& [name, parts] : whole)
-    for (const std::string& part : parts) hashes[name].push_back(hash(part));
+    for (const std::string& part : parts) hashes[name].push_back(fmt::format("{:x}", fnv1a(part)));
   return hashes;
 }
 
@@ -167,9 +158,9 @@ void add_views(const std::string& model_name, const ModelConfig& model, bool wit
 // The window after each action that applies to it: dialogs, panels, pages.
 void add_actions(Appearance& found) {
   for (const Action& action : actions()) {
+    if (action.name == "what-can-be-done") continue;  // for what had the focus in the window before, at this address
     Answered window({});
     window.show("head");
-    if (action.name == "what-can-be-done") continue;  // for what had the focus in the window before, at this address
     if (!applies(action, window.scope)) continue;
     action.act(window.scope);
     window.ui.frames(4, window.draw);

@@ -185,7 +185,7 @@ expect_both "rank 1 has training.batch_size=7"
 echo "ranks that do not train the same run say how they differ"
 
 if command -v python3 >/dev/null; then  # it plays the other service
-python3 -c "
+  python3 -c "
 import socket, time
 s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(('127.0.0.1', $port)); s.listen()
 kept = []
@@ -194,14 +194,14 @@ try:
     while True: kept.append(s.accept())
 except OSError: pass
 " & service=$!
-sleep 1
-begun="$(date +%s)"
-rank 1 2 & second=$!
-wait $second && fail "rank 1 ended well"
-kill $service 2>/dev/null || true
-[ $(($(date +%s) - begun)) -le 15 ] || fail "it took $(($(date +%s) - begun)) s"
-grep -q "Another service may be using that port" "$folder/said1" || fail "$(cat "$folder/said1")"
-echo "another service at the port is named"
+  sleep 1
+  begun="$(date +%s)"
+  rank 1 2 & second=$!
+  wait $second && fail "rank 1 ended well"
+  kill $service 2>/dev/null || true
+  [ $(($(date +%s) - begun)) -le 15 ] || fail "it took $(($(date +%s) - begun)) s"
+  grep -q "Another service may be using that port" "$folder/said1" || fail "$(cat "$folder/said1")"
+  echo "another service at the port is named"
 fi
 
 # ---- interrupted
