@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/input.h"
 #include "base/numbers.h"
@@ -49,19 +50,49 @@ void draw_key_lines(std::span<const KeyLine> lines, const Skin& skin) {
   }
 }
 
-// The window's shortcuts, then the workspaces', then the mouse, in three columns of the same height.
+using KeyColumns = std::vector<std::span<const KeyLine>>;
+
+KeyColumns split_keys(std::span<const KeyLine> lines, std::size_t count) {
+  KeyColumns columns;
+  const std::size_t height = (lines.size() + count - 1) / count;
+  for (std::size_t begin = 0; begin < lines.size(); begin += height)
+    columns.push_back(lines.subspan(begin, std::min(height, lines.size() - begin)));
+  return columns;
+}
+
+float unwrapped_width(std::span<const KeyLine> lines, const Skin& skin) {
+  float keys = 0, what = 0;
+  for (const KeyLine& line : lines) {
+    keys = std::max(keys, text_size(skin.fonts.mono_small, line.keys).x);
+    what = std::max(what, text_size(skin.fonts.small, line.what).x);
+  }
+  return keys + what + skin.px(30);
+}
+
+// Up to three columns of the same height; the last is wrapped to no less than half its width.
+KeyColumns fitting_columns(std::span<const KeyLine> lines, float room, const Skin& skin) {
+  for (const std::size_t count : {3U, 2U}) {
+    const KeyColumns columns = split_keys(lines, count);
+    float width = -unwrapped_width(columns.back(), skin) / 2;
+    for (const auto& column : columns) width += unwrapped_width(column, skin);
+    if (width <= room) return columns;
+  }
+  return {lines};
+}
+
+// The window's shortcuts, then the workspaces', then the mouse.
 void draw_key_columns(const AppState& scope, const Skin& skin) {
   const WithFont small(skin.fonts.small);
   std::vector<KeyLine> lines = window_keys(scope);
   for (KeyLine& line : workspace_keys()) lines.push_back(std::move(line));
   for (const auto& [button, effect] : mouse_lines) lines.push_back({tr(button), tr(effect)});
-  const std::span<const KeyLine> all = lines;
-  const std::size_t third = (all.size() + 2) / 3;
-  ImGui::PushTextWrapPos(ImGui::GetMainViewport()->WorkSize.x - skin.px(24));  // the last column may be too wide
-  for (std::size_t begin = 0; begin < all.size(); begin += third) {
-    if (begin > 0) ImGui::SameLine(0, skin.px(20));
+  const float room = ImGui::GetMainViewport()->WorkSize.x - skin.px(24);
+  ImGui::PushTextWrapPos(room);
+  bool first = true;
+  for (const std::span<const KeyLine> column : fitting_columns(lines, room, skin)) {
+    if (!std::exchange(first, false)) ImGui::SameLine(0, skin.px(20));
     ImGui::BeginGroup();
-    draw_key_lines(all.subspan(begin, std::min(third, all.size() - begin)), skin);
+    draw_key_lines(column, skin);
     ImGui::EndGroup();
   }
   ImGui::PopTextWrapPos();
