@@ -34,9 +34,7 @@ window=""
 window_is_there() { window="$(xdotool search --onlyvisible --class attnscope 2>/dev/null | head -n 1)"; [ -n "$window" ]; }
 title() { xdotool getwindowname "$window" 2>/dev/null || true; }
 title_is() { case "$(title)" in $1) return 0 ;; *) return 1 ;; esac; }
-# Releases the letter before Ctrl: `xdotool key` releases Ctrl first, and if that happens within one frame, Dear ImGui
-# 1.87 and later see the letter without Ctrl.
-ctrl() { xdotool keydown ctrl key "$1" keyup ctrl; }
+ctrl() { xdotool key "ctrl+$1"; }
 has_ended() { ! kill -0 "$attnscope" 2>/dev/null; }
 
 # expect_end STATUS CAUSE: the program soon ends by itself with that exit status

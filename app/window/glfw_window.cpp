@@ -186,8 +186,9 @@ GlfwWindow::~GlfwWindow() {
   glfwDestroyWindow(window_);
 }
 
-GlfwWindow::InputConnection::InputConnection(GlfwWindow& window) {
+GlfwWindow::InputConnection::InputConnection(GlfwWindow& window) : window_(window) {
   ImGui_ImplGlfw_InitForOpenGL(window.window_, true);
+  window.held_.emplace();
 #if IMGUI_VERSION_NUM < 18700
   glfwSetKeyCallback(window.window_, Events::queue_key);
   glfwSetCharCallback(window.window_, Events::queue_character);
@@ -196,6 +197,7 @@ GlfwWindow::InputConnection::InputConnection(GlfwWindow& window) {
 }
 
 GlfwWindow::InputConnection::~InputConnection() {
+  window_.held_.reset();
   ImGui_ImplGlfw_Shutdown();
 }
 
@@ -259,7 +261,7 @@ double GlfwWindow::now() {
 }
 
 bool GlfwWindow::take_input() {
-  return std::exchange(input_, false);
+  return std::exchange(input_, false) || (held_ && !held_->empty());
 }
 
 std::vector<std::string> GlfwWindow::take_dropped() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "window/held_events.h"
 #include "window/input_queue.h"
 #include "window/place.h"
 
@@ -30,6 +31,9 @@ class GlfwWindow {
     ~InputConnection();
     InputConnection(const InputConnection&) = delete;
     InputConnection& operator=(const InputConnection&) = delete;
+
+   private:
+    GlfwWindow& window_;
   };
 
   // Passes the size, the elapsed time and the input since the last frame to Dear ImGui. Needs an InputConnection.
@@ -77,6 +81,7 @@ class GlfwWindow {
   ResetStatus reset_status_ = nullptr;  // null: the driver cannot tell
   bool input_ = true;
   InputQueue queue_;
+  std::optional<HeldEvents> held_;
   std::array<bool, 3> buttons_{};  // buttons held down, according to the queue entries taken so far
   std::vector<std::string> dropped_;
   WindowPlace opened_;

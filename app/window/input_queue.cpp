@@ -11,9 +11,6 @@ constexpr int release = 0;
 constexpr int control_alt_super = 2 | 4 | 8;
 constexpr std::array keys_that_leave = {256, 257, 258, 335};  // Escape, Enter, Tab, keypad Enter
 
-// These keys and shortcuts move the focus one or two frames later; until then `typing` is unreliable.
-constexpr int frames_to_settle = 3;
-
 // True for keys that only enter a character in a text field.
 bool is_letter(const InputQueue::Key& key) {
   const bool printable = (key.key >= 32 && key.key <= 162) || (key.key >= 320 && key.key <= 334);

@@ -10,6 +10,9 @@
 
 namespace attnscope {
 
+// Shortcuts, and the keys that leave a field, move the keyboard focus one or two frames later.
+inline constexpr int frames_to_settle = 3;
+
 class InputQueue {
  public:
   // With GLFW's values.
@@ -41,8 +44,9 @@ class InputQueue {
   void push(const Event& event) { events_.push_back(event); }
   bool empty() const { return events_.empty(); }
 
-  // The input of the frame that begins now. `typing`: a text field has the keyboard focus. All letters typed into it
-  // are delivered together, without their key events; anything that may move the focus ends the frame.
+  // The input of the frame that begins now. `typing`: a text field has the keyboard focus; unreliable while the focus
+  // moves. All letters typed into it are delivered together, without their key events; anything that may move the focus
+  // ends the frame.
   Frame take(bool typing);
 
  private:
