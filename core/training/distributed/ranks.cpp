@@ -64,25 +64,43 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
 }
 
+using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+
+// Throws RanksError if the host is unknown.
+Addresses addresses_of(const std::string& host, int port, int socket_type) {
+  addrinfo hints{};
+  hints.ai_socktype = socket_type;
+  addrinfo* found = nullptr;
+  if (const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found); error != 0)
+    throw RanksError(fmt::format("MASTER_ADDR={} in the environment: {}", host, ::gai_strerror(error)));
+  return {found, &::freeaddrinfo};
+}
+
 // This machine's address on the route to `host`: the address of its own host name may not be reachable from elsewhere.
 // Empty if there is no route. Throws RanksError if the host is unknown.
 std::string address_towards(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_DGRAM;
-  addrinfo* found = nullptr;
-  if (const int error = ::getaddrinfo(host.c_str(), "9", &hints, &found); error != 0)
-    throw RanksError(fmt::format("MASTER_ADDR={} in the environment: {}", host, ::gai_strerror(error)));
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
-  const Descriptor socket(::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const Addresses addresses = addresses_of(host, 9, SOCK_DGRAM);
+  const Descriptor socket(::socket(addresses->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_storage own{};
   socklen_t length = sizeof own;
   char name[NI_MAXHOST] = "";
   // Connecting a datagram socket sends nothing.
-  if (::connect(socket.get(), found->ai_addr, found->ai_addrlen) == 0 &&
+  if (::connect(socket.get(), addresses->ai_addr, addresses->ai_addrlen) == 0 &&
       ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own), &length) == 0) {
     ::getnameinfo(reinterpret_cast<sockaddr*>(&own), length, name, sizeof name, nullptr, 0, NI_NUMERICHOST);
   }
   return name;
+}
+
+bool accepts_connections(const RankPlace& place) {
+  const Addresses addresses = addresses_of(place.host, place.port, SOCK_STREAM);
+  constexpr timeval longest{2, 0};
+  for (const addrinfo* it = addresses.get(); it != nullptr; it = it->ai_next) {
+    const Descriptor socket(::socket(it->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
+    if (::connect(socket.get(), it->ai_addr, it->ai_addrlen) == 0) return true;
+  }
+  return false;
 }
 
 // This process's connections to that port: a store gives no access to its own.
@@ -154,9 +172,10 @@ c10::intrusive_ptr<c10d::Store> store_of(const RankPlace& place) {
   options.port = static_cast<std::uint16_t>(place.port);
   options.isServer = place.rank == 0 && !place.agent_listens;
   options.waitWorkers = false;
-  options.timeout = longest_preparation;
+  options.timeout = longest_handshake;  // later releases repeat a failed handshake until then
   do_without_libuv(options);
   auto store = c10::make_intrusive<c10d::TCPStore>(place.host, options);
+  store->setTimeout(longest_preparation);
   return c10::make_intrusive<c10d::PrefixStore>("attnscope" + place.attempt, store);
 }
 
@@ -205,6 +224,7 @@ Ranks::Ranks(const RankPlace& place, YieldCallback yield, milliseconds longest_w
       settings_(fmt::format("WORLD_SIZE={}\n{}", place.size, settings)),
       group_(std::make_unique<Group>()) {
   group_->address = place.file.empty() ? address_towards(place.host) : "127.0.0.1";
+  await_listener();
   try {
     const AnswerWatch watch(place_.file.empty() ? place_.port : 0);
     group_->store = store_of(place_);
@@ -219,6 +239,20 @@ Ranks::Ranks(const RankPlace& place, YieldCallback yield, milliseconds longest_w
 }
 
 Ranks::~Ranks() = default;
+
+void Ranks::await_listener() const {
+  if (!place_.file.empty() || (is_first() && !place_.agent_listens)) return;
+  const Clock::time_point end = Clock::now() + longest_preparation;
+  while (!accepts_connections(place_)) {
+    if (Clock::now() >= end) {
+      throw RanksError(fmt::format(
+          "rank {}: nothing listens at {}:{}. Start rank 0, with the same MASTER_ADDR and MASTER_PORT", rank(),
+          place_.host, place_.port));
+    }
+    if (yield_) yield_();
+    std::this_thread::sleep_for(inspection_interval);
+  }
+}
 
 std::vector<int> Ranks::absent_from(const std::string& call, milliseconds patience) {
   const auto answer_of = [&](int rank) { return fmt::format("{}/{}", call, rank); };

@@ -70,6 +70,7 @@ class Ranks {
  private:
   struct Group;
 
+  void await_listener() const;  // rank 0 may be started later
   void compare_with_first();
   // The other ranks that have not answered the call within that time.
   std::vector<int> absent_from(const std::string& call, std::chrono::milliseconds patience);
