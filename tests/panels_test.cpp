@@ -340,7 +340,7 @@ TEST_F(Architectures, AnEmptyPromptIsLookedAtToo) {
   open(language_model());
   scope.layout.sentence.clear();
   ui.frames(3, draw);
-  EXPECT_FALSE(ui.drew("Type a sentence below"));
+  EXPECT_FALSE(ui.drew("Type a sentence"));
   EXPECT_TRUE(ui.drew("Decoder, layer 2, head 1"));
 }
 

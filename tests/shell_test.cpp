@@ -826,10 +826,10 @@ TEST_F(Shell, SavingAgainAsksOnlyForAnotherPlaceOrAnotherRun) {
 TEST_F(Shell, AnEmptySentenceAsksForOne) {
   set_sentence(scope, " ");
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("Type a sentence below"));
+  EXPECT_TRUE(ui.drew("Type a sentence"));
   scope.layout.workspace = find_workspace("positions");
   ui.frames(2, draw);
-  EXPECT_FALSE(ui.drew("Type a sentence below"));
+  EXPECT_FALSE(ui.drew("Type a sentence"));
 }
 
 TEST_F(Shell, ALongPathIsShownByItsEnd) {

@@ -171,7 +171,7 @@ std::string what_is_missing(const AppState& scope) {
   const Snapshot* snapshot = (workspace.needs.decoding ? maps.complete : maps.newest).snapshot.get();
   if (!snapshot) return waiting_text(scope);
   const bool needs_text = workspace.needs.text && !shown_run(scope).run.config.model.is_language_model();
-  if (needs_text && is_blank(scope.layout.sentence)) return tr("Type a sentence below, or choose one with ▼");
+  if (needs_text && is_blank(scope.layout.sentence)) return tr("Type a sentence, or choose one with ▼");
   return workspace.needs.present && is_recorded(*snapshot) ? recorded_note(maps.complete) : "";
 }
 

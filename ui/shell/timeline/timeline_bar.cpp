@@ -90,7 +90,7 @@ void draw_scrub_bar(AppState& scope, const PinnedSentence* recorded, float width
   const float height = ImGui::GetFrameHeight();
   ImGui::InvisibleButton("track", {width, height});
   if (!recorded)
-    return help_tooltip(tr("Nothing has been recorded for the sentence below. Choose a pinned sentence on the left."),
+    return help_tooltip(tr("Nothing has been recorded for the sentence. Choose a pinned sentence on the left."),
                         skin);
   const PinnedSentence& sentence = *recorded;
   const bool hovered = ImGui::IsItemHovered();
@@ -121,7 +121,7 @@ void draw_film_buttons(AppState& scope, bool recorded, const Skin& skin) {
   const std::string speed =
       trf("Speed of the film: {:g} frames per second on average. Frames that differ more are shown longer.",
           timeline.speed / seconds_per_frame);
-  const char* why = tr("Nothing has been recorded for the sentence below. Choose a pinned sentence on the left.");
+  const char* why = tr("Nothing has been recorded for the sentence. Choose a pinned sentence on the left.");
   help_tooltip(recorded ? speed : fmt::format("{} {}", speed, why), skin);
 }
 

@@ -108,7 +108,7 @@ void draw_force(const Snapshot& snapshot, AttentionView& view, const Skin& skin)
   const std::vector<Token>& keys = col_tokens(snapshot, view.part);
   const char* why_not = why_only_tokens(snapshot.model);
   if (!why_not && (queries.empty() || keys.empty()))
-    why_not = tr("Nothing has been decoded yet: type a sentence below.");
+    why_not = tr("Nothing has been decoded yet: type a sentence.");
   ImGui::BeginDisabled(why_not != nullptr);
   token_combo("##query", queries, static_cast<int>(queries.size()), view.intervention.query, skin);
   help_tooltip(tr("The query: the token that attends."), skin);
@@ -159,7 +159,7 @@ void draw_replace(const Snapshot& snapshot, AttentionView& view, const Skin& ski
   help_tooltip(tr("The embedding of this word's first token is used instead; the sentence stays as typed."), skin);
   ImGui::SameLine();
   const bool blank = intervention.text.find_first_not_of(" \t") == std::string::npos;
-  const char* why_not = tokens.empty() ? tr("Nothing has been decoded yet: type a sentence below.")
+  const char* why_not = tokens.empty() ? tr("Nothing has been decoded yet: type a sentence.")
                         : blank        ? tr("Type a word first.")
                                        : nullptr;
   const bool pressed =

@@ -286,7 +286,7 @@ void draw_attribution(WorkspaceContext& context, AttributionView& view, int firs
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), context.skin); };
   if (context.live && context.live->source_text.empty())
     return note(
-        tr("Type a sentence below. This view then shows which heads, layers and input tokens each output token depends "
+        tr("Type a sentence. This view then shows which heads, layers and input tokens each output token depends "
            "on."));
   const bool answered = view.inspection && context.live && view.run == context.live->run && view.asked &&
                         view.inspection->question.text == view.asked->text;

@@ -148,7 +148,7 @@ void draw_contrast(WorkspaceContext& context, CircuitView& view) {
   ImGui::AlignTextToFramePadding();
   quiet_words(tr("contrast sentence"),
               tr("A minimal pair: the same number of tokens, one word changed, another translation. Activations are "
-                 "patched from its forward pass into that of the sentence below, and the other way around."),
+                 "patched from its forward pass into that of the sentence, and the other way around."),
               skin);
   ImGui::SameLine(0, skin.px(6));
   const float beside =
@@ -211,7 +211,7 @@ void draw_no_circuit(WorkspaceContext& context, CircuitView& view) {
   }
   const ContrastQuestion& example = view.inspection->example;
   if (!example.clean.empty()) {
-    heading(tr("Example from the corpus. Click it to type its sentence below and compare:"));
+    heading(tr("Example from the corpus. Click it to type its sentence and compare:"));
     if (sentence_button(example.clean, skin)) context.sentence_wanted = example.clean;
     wrapped_text(skin.theme.text_dim, trf("contrast sentence: {}", example.corrupted));
   }
@@ -354,7 +354,7 @@ void draw_circuit(WorkspaceContext& context) {
   };
   if (!view.inspection) {
     const bool empty = context.live && context.live->source_text.empty();
-    return note(empty ? tr("Type a sentence below. This view then finds the words and attention heads that decide "
+    return note(empty ? tr("Type a sentence. This view then finds the words and attention heads that decide "
                            "between its translation and that of a contrast sentence.")
                 : is_working(context) ? tr("Comparing the sentence with a contrast sentence\u2026")
                                       : tr("Not computed yet. Click Recompute to find the words and heads that decide "

@@ -93,7 +93,7 @@ void draw_controls(WorkspaceContext& context, SpreadView& view) {
   choose(tr_label("parameters"), false,
          tr("Learned parameters: every weight and bias, its gradient and its change per step."));
   choose(tr_label("activations"), true,
-         tr("The activations of the sentence below, as it is typed now, at every step."));
+         tr("The activations of the sentence, as it is typed now, at every step."));
   ImGui::BeginDisabled(context.studying || !context.live);
   if (ImGui::Button(tr_label("Recompute"))) ask(context, view);
   ImGui::EndDisabled();
@@ -311,7 +311,7 @@ void draw_chosen(SpreadView& view, const Skin& skin) {
   draw_caption(
       history.name.c_str(), fmt::format("{}", fmt::join(history.shape, " \u00D7 ")),
       view.activations
-          ? tr("The activations here for the sentence below, without dropout.")
+          ? tr("The activations here for the sentence, without dropout.")
           : trf("The gradient is that of the mean loss of one held-out batch ({} sequences, {} target tokens), the "
                 "same at every step, without dropout and label smoothing. The size of a step is that of the newest "
                 "one, from the optimizer\u2019s moments, if they are available; otherwise the net displacement between "
@@ -429,7 +429,7 @@ void draw_spread(WorkspaceContext& context, SpreadView& view) {
                         : tr("Not computed yet. Click Recompute to measure every tensor."));
   }
   draw_findings(view, skin);
-  if (!chosen_tensor(view)) return note(tr("Type a sentence below to see its activations here."));
+  if (!chosen_tensor(view)) return note(tr("Type a sentence to see its activations here."));
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float width = clamped(std::floor(room.x * 0.45F), skin.px(220), skin.px(520));
   ImGui::BeginGroup();

@@ -121,7 +121,7 @@ void draw_text(WorkspaceContext& context, ClassesView& view, GradientsView& grad
   const Skin& skin = context.skin;
   const std::shared_ptr<const Snapshot>& snapshot = context.maps.complete.snapshot;
   if (!snapshot || snapshot->source_text.empty() || snapshot->decoding.empty() || !snapshot->model.is_classifier())
-    return draw_quiet_note(tr("Type a text below to see the probability of every label as you type."),
+    return draw_quiet_note(tr("Type a text to see the probability of every label as you type."),
                            ImGui::GetContentRegionAvail(), skin);
   draw_caption(tr("This text"), short_name(snapshot->model),
                tr("Each token\u2019s state. The label is computed only from their weighted sum, their mean or the last "

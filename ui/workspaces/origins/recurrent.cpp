@@ -230,7 +230,7 @@ const RecurrentStates* inspection_or_note(WorkspaceContext& context, RecurrentVi
   const RecurrentStates* inspection = settle(view, snapshot);
   const char* why = nullptr;
   if (!snapshot) {
-    why = context.has_run ? tr("Type a sentence below to see how the network reads it, token by token.")
+    why = context.has_run ? tr("Type a sentence to see how the network reads it, token by token.")
                           : tr("This view shows the states of a recurrent network, but no run is open. Open one, or "
                                "choose the recurrent architecture in Setup and Reset.");
   } else if (!snapshot->model.is_recurrent()) {
@@ -240,7 +240,7 @@ const RecurrentStates* inspection_or_note(WorkspaceContext& context, RecurrentVi
   } else if (!inspection) {
     why = is_recorded(*snapshot) ? recorded_note(context.maps.complete) : tr("Reading the cells\u2026");
   } else if (inspection->h.empty()) {
-    why = tr("Nothing to show: the network has read no tokens. Type a sentence below.");
+    why = tr("Nothing to show: the network has read no tokens. Type a sentence.");
   } else if (std::ranges::none_of(inspection->h.values, [](float value) { return std::isfinite(value); })) {
     why = tr("This model\u2019s states are NaN: training diverged. Open an earlier checkpoint, or Reset.");
   }

@@ -124,7 +124,7 @@ void draw_random(ScalingView& view, ImVec2 room, const Skin& skin) {
 // The reason why the model's scaling cannot be switched; null: it can.
 const char* why_no_switch(const WorkspaceContext& context) {
   const Snapshot* live = context.live;
-  if (!live) return tr("No sentence has been evaluated yet. Open a run and type one below.");
+  if (!live) return tr("No sentence has been evaluated yet. Open a run and type one.");
   if (live->model.is_recurrent())
     return tr(
         "A recurrent network\u2019s attention is not divided by \u221Ad_k. Choose another architecture in the setup.");

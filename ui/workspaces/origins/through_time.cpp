@@ -169,7 +169,7 @@ void draw_through_time(WorkspaceContext& context, OriginsView& origins) {
   if (!context.has_run)
     return note(tr("No run is open. Open one to see how far the gradient of its loss reaches back."));
   if (context.live && context.live->source_text.empty())
-    return note(tr("Type a sentence below to see which of its tokens the gradient of the loss reaches."));
+    return note(tr("Type a sentence to see which of its tokens the gradient of the loss reaches."));
   draw_controls(context, view);
   const bool working = context.studying || context.study.has_value();
   if (!view.inspection)

@@ -54,7 +54,7 @@ void draw_locality(WorkspaceContext& context, PositionsView& positions) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const std::shared_ptr<const Snapshot>& snapshot = context.maps.complete.snapshot;
   if (!snapshot)
-    return draw_quiet_note(tr("No sentence has been decoded yet. Open a run and type one below."), room, skin);
+    return draw_quiet_note(tr("No sentence has been decoded yet. Open a run and type one."), room, skin);
   settle(view, snapshot);
   if (!snapshot->model.has_weights())
     return draw_quiet_note(

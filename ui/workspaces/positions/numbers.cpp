@@ -272,7 +272,7 @@ void draw_position_numbers(const Snapshot* snapshot, PositionNumbersView& view, 
                            const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (!snapshot)
-    return draw_quiet_note(tr("This view shows the positional encoding. Type a sentence below to load it."), room,
+    return draw_quiet_note(tr("This view shows the positional encoding. Type a sentence to load it."), room,
                            skin);
   if (snapshot->model.is_recurrent()) {
     return draw_quiet_note(tr("A recurrent network has no positional encoding: it reads one token after another, so "
@@ -282,7 +282,7 @@ void draw_position_numbers(const Snapshot* snapshot, PositionNumbersView& view, 
   const PositionScheme& scheme = position_scheme(snapshot->model.positions);
   if (scheme.form == PositionForm::none) return draw_quiet_note(tr(scheme.caption), room, skin);
   if (!snapshot->positions || snapshot->positions->empty())
-    return draw_quiet_note(tr("This forward pass has no position vectors. Type a sentence below."), room, skin);
+    return draw_quiet_note(tr("This forward pass has no position vectors. Type a sentence."), room, skin);
   take_table(*snapshot, scheme, view);
   if (scheme.form == PositionForm::bias) {
     draw_biases(*snapshot, scheme, view, textures, skin);

@@ -115,7 +115,7 @@ void draw_shuffled(WorkspaceContext& context, PositionsView& positions) {
   if (!context.has_run)
     return note(tr("No run is open. Open one to see how it handles a sentence whose words are shuffled."));
   if (context.live && context.live->source_text.empty())
-    return note(tr("Type a sentence below. This view shuffles its words and shows the model's output for each order."));
+    return note(tr("Type a sentence. This view shuffles its words and shows the model's output for each order."));
   const bool same =
       context.live && view.asked && view.asked->text == context.live->source_text && view.run == context.live->run;
   if (context.live && !context.studying && !same) ask_for_orders(context, view);
