@@ -219,7 +219,9 @@ TEST(ScriptFonts, HaveTheSignsThatAreAskedFor) {
   EXPECT_EQ(found, (std::set<ImWchar>{U'ع', U'ש'}));
   ImFontAtlas atlas;
   FontFiles files = find_pinned_fonts();
+#if IMGUI_VERSION_NUM < 19200  // later releases load any glyph of a font when it is drawn
   EXPECT_FALSE(has_glyph(add_fonts(atlas, files, 1).ui, U'ש'));
+#endif
   files.scripts = fonts;
   const Fonts made = add_fonts(atlas, files, 1);
   for (const ImFont* font : {made.ui, made.large, made.mono}) EXPECT_TRUE(has_glyph(font, U'ש'));

@@ -51,7 +51,18 @@ class DamageTest : public testing::Test {
     ImGui::NewFrame();
     draw(*ImGui::GetForegroundDrawList());
     ImGui::Render();
+    settle_textures();
     return damage.since_last(*ImGui::GetDrawData(), redrawn);
+  }
+
+  // Stands in for the renderer, which creates Dear ImGui's own textures from 1.92 on.
+  static void settle_textures() {
+#if IMGUI_VERSION_NUM >= 19200
+    for (ImTextureData* texture : ImGui::GetPlatformIO().Textures) {
+      texture->SetTexID(1);
+      texture->SetStatus(ImTextureStatus_OK);
+    }
+#endif
   }
 
   static void square(ImDrawList& list, float x, float y, float size = 10) {

@@ -74,10 +74,16 @@ TEST(Theme, names_are_read_and_written) {
 TEST(Titles, a_cards_title_ends_in_dots_before_the_range_of_its_colours) {
   UiHarness ui;
   const CardTitle title{"q·k ÷ √8 + KERPLE", "", ColorMap::viridis, 0, 1};
-  ui.panel([&] { draw_card_title(title, 400, ui.skin); });
+  const auto draw = [&](float width) {
+    ui.panel([&] {
+      draw_card_title(title, width, ui.skin);
+      ImGui::Dummy({});  // the card
+    });
+  };
+  draw(400);
   EXPECT_TRUE(ui.drew("KERPLE"));
   EXPECT_FALSE(ui.drew("…KERPLE"));
-  ui.panel([&] { draw_card_title(title, 170, ui.skin); });
+  draw(170);
   EXPECT_FALSE(ui.drew("KERPLE"));
   EXPECT_TRUE(ui.drew("q·k"));
 }

@@ -192,12 +192,15 @@ void focus_next_item() {
   ImGui::SetKeyboardFocusHere();
 }
 
-int column_flags() {
-#if IMGUI_VERSION_NUM < 19090
-  return moving_through_controls ? ImGuiWindowFlags_NavFlattened : 0;
-#else
-  return 0;  // Enter moves into it
+void let_enter_activate() {
+#if IMGUI_VERSION_NUM < 18900
+  ImGuiContext& g = *GImGui;
+  if (g.NavActivateInputId != 0) g.NavActivateId = g.NavActivateDownId = g.NavActivatePressedId = g.NavActivateInputId;
 #endif
+}
+
+int column_flags() {
+  return moving_through_controls ? ImGuiWindowFlags_NavFlattened : 0;
 }
 
 int view_flags() {
