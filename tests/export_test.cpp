@@ -177,6 +177,16 @@ TEST_F(ExportTest, TheKeyOpensTheMenu) {
   EXPECT_TRUE(ui.drew("Film as numbered PNGs"));
 }
 
+TEST_F(ExportTest, EnterChoosesInTheMenu) {
+  ui.key(Key::e, draw, {.ctrl = true});
+  ui.frames(2, draw);
+  ui.key(Key::down, draw);
+  ui.key(Key::enter, draw);
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("Film as numbered PNGs"));
+  EXPECT_EQ(scope.purpose, Purpose::save_svg);
+}
+
 TEST_F(ExportTest, APictureIsTakenOfTheNextFrameAndOfNoOther) {
   save_as("Picture as PNG", "mine.png");
   EXPECT_TRUE(animating(scope));

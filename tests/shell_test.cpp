@@ -826,10 +826,10 @@ TEST_F(Shell, SavingAgainAsksOnlyForAnotherPlaceOrAnotherRun) {
 TEST_F(Shell, AnEmptySentenceAsksForOne) {
   set_sentence(scope, " ");
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("Type a sentence"));
+  EXPECT_TRUE(ui.drew("Type a sentence, or choose one"));
   scope.layout.workspace = find_workspace("positions");
   ui.frames(2, draw);
-  EXPECT_FALSE(ui.drew("Type a sentence"));
+  EXPECT_FALSE(ui.drew("Type a sentence, or choose one"));
 }
 
 TEST_F(Shell, ALongPathIsShownByItsEnd) {

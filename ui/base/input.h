@@ -59,6 +59,10 @@ enum class Key {
 // another window has the focus.
 void focus_next_item();
 
+// Enter activates the item that has the keyboard, as Space does; before Dear ImGui 1.89 it did so only in text fields.
+// At the beginning of a frame.
+void let_enter_activate();
+
 struct Modifiers {
   bool ctrl = false;
   bool shift = false;

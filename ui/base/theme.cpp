@@ -96,6 +96,11 @@ const Theme& theme(ThemeName name) {
   return name == ThemeName::light ? light_theme : dark_theme;
 }
 
+Color32 series_color(const Theme& theme, std::size_t i) {
+  const Color32 color = theme.series[i % theme.series.size()];
+  return i / theme.series.size() % 2 == 0 ? color : mixed(color, theme.text, 0.5F);
+}
+
 Theme projected(const Theme& theme) {
   Theme strong = theme;
   strong.text = theme.name == ThemeName::dark ? opaque(0xFFFFFF) : opaque(0x000000);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "common/color_map.h"
@@ -30,6 +31,9 @@ struct Theme {
 };
 
 const Theme& theme(ThemeName name);
+
+// The color of line `i` (from 0) of a plot. After the palette come the same colors nearer to the text's, then it repeats.
+Color32 series_color(const Theme& theme, std::size_t i);
 
 // Of the tokens of a pair's second sentence.
 inline Color32 second_sentence_color(const Theme& theme) {

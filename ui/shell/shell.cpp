@@ -318,6 +318,7 @@ void draw_shell(AppState& scope, TextureStore& textures, const Skin& skin) {
   settle_timeline(scope, ImGui::GetTime());
   settle_b(scope);
   settle_capture(scope);
+  let_enter_activate();
   handle_keys(scope, textures, skin);
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.WorkPos);

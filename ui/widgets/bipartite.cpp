@@ -58,7 +58,7 @@ struct BipartiteCanvas {
 
   Color32 color(std::size_t head) const {
     if (head < data.colors.size()) return data.colors[head];
-    return skin.theme.series[head % skin.theme.series.size()];
+    return series_color(skin.theme, head);
   }
 
   // The number of dashes of one line; 1: it is continuous.

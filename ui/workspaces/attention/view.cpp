@@ -100,7 +100,7 @@ Color32 color_of(const AttentionView& view, const HeadPlace& place, const Theme&
   const std::vector<HeadPlace> heads = view.choice().heads;
   const auto found = std::ranges::find(heads, place);
   if (found == heads.end()) return 0;
-  return theme.series[static_cast<std::size_t>(found - heads.begin()) % theme.series.size()];
+  return series_color(theme, static_cast<std::size_t>(found - heads.begin()));
 }
 
 void move_level(AttentionView& view, const ModelConfig& model, int by) {

@@ -57,7 +57,7 @@ void draw_formation(WorkspaceContext& context, CircuitView& view) {
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, order_text(names, view.formed), skin);
   std::vector<PlotLine> lines;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const Color32 color = i == 0 ? skin.theme.text_dim : skin.theme.series[(i - 1) % skin.theme.series.size()];
+    const Color32 color = i == 0 ? skin.theme.text_dim : series_color(skin.theme, i - 1);
     lines.push_back({.name = names[i], .series = &view.formed[i], .color = color});
   }
   const ContrastFacts& facts = view.inspection->facts;

@@ -171,7 +171,7 @@ class CircuitPicture {
 
   Color32 color_of(const CircuitEdge& edge) const {
     if (edge.part == AttentionPart::cross) return skin_.theme.success;
-    return skin_.theme.series[static_cast<std::size_t>(edge.layer * 2 + 1) % skin_.theme.series.size()];
+    return series_color(skin_.theme, static_cast<std::size_t>(edge.layer * 2 + 1));
   }
 
   void draw_edge(const CircuitEdge& edge) {

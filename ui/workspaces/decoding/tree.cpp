@@ -111,7 +111,7 @@ void draw_scores(TreeView& view, const Skin& skin) {
   std::vector<PlotLine> lines;
   // The best hypothesis comes last: its line is on top, and its name remains if there is no room for all.
   for (std::size_t i = view.scores.size(); i-- > 0;)
-    lines.push_back({names[i], &view.scores[i], skin.theme.series[i % skin.theme.series.size()], 0});
+    lines.push_back({names[i], &view.scores[i], series_color(skin.theme, i), 0});
   PlotOptions options;
   options.title = tr("Score by decoding step");
   options.help =

@@ -20,7 +20,7 @@ namespace attnscope {
 namespace {
 
 Color32 group_color(int group, const Theme& theme) {
-  return theme.series[static_cast<std::size_t>(group) % theme.series.size()];
+  return series_color(theme, static_cast<std::size_t>(group));
 }
 
 void inspect(SensesView& view, const std::string& word) {

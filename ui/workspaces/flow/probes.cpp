@@ -120,7 +120,7 @@ void draw_history(const ProbingResult& result, ProbesView& view, const Skin& ski
   for (std::size_t i = 0; i < names.size(); ++i)
     lines.push_back({.name = names[i],
                      .series = &view.over_steps[i],
-                     .color = skin.theme.series[i % skin.theme.series.size()]});
+                     .color = series_color(skin.theme, i)});
   ImVec2 room = ImGui::GetContentRegionAvail();
   room.y = std::min(room.y, skin.px(320));
   draw_plot("probes", lines, room, view.steps_axis, view.steps_plot,

@@ -61,7 +61,7 @@ void draw_over_steps(InductionView& view, ImVec2 size, const Skin& skin) {
     for (std::size_t line = 0; line < plots[i].count; ++line)
       lines.push_back({.name = i == 0 ? std::string_view(tr("loss")) : view.heads[line],
                        .series = &view.over_steps[plots[i].first + line],
-                       .color = skin.theme.series[line % skin.theme.series.size()]});
+                       .color = series_color(skin.theme, line)});
     draw_plot(plots[i].title, lines, {size.x, height}, view.axis, view.plots[i],
               {.title = plots[i].title,
                .help = plots[i].help,

@@ -250,7 +250,7 @@ Pointing nearest_run(const PlotFrame& frame, const RunsView& view, const Skin& s
 
 Pointing draw_chart(RunsView& view, ImVec2 size, const Skin& skin) {
   const RunAxis &x = view.axes[view.x], &y = view.axes[view.y];
-  const auto color_of = [&](std::size_t group) { return skin.theme.series[group % skin.theme.series.size()]; };
+  const auto color_of = [&](std::size_t group) { return series_color(skin.theme, group); };
   std::vector<std::string> names;
   std::vector<PlotLine> lines;
   for (const RunGroup& group : view.groups) {

@@ -92,7 +92,7 @@ void draw_columns(const ToyModel& model, const Skin& skin) {
   paint.line({center.x - unit, center.y}, {center.x + unit, center.y}, skin.theme.border, skin.px(1));
   paint.line({center.x, center.y - unit}, {center.x, center.y + unit}, skin.theme.border, skin.px(1));
   for (int feature = 0; feature < model.features(); ++feature) {
-    const Color32 color = skin.theme.series[static_cast<std::size_t>(feature) % skin.theme.series.size()];
+    const Color32 color = series_color(skin.theme, static_cast<std::size_t>(feature));
     const auto column = model.column(feature);
     const ImVec2 along{unit * static_cast<float>(column[0]), -unit * static_cast<float>(column[1])};
     draw_arrow(paint, center, along, color, skin);

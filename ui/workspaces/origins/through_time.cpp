@@ -90,7 +90,7 @@ void draw_places(GradientsView& view, ImVec2 size, const Skin& skin) {
   const GradientResult& inspection = *view.inspection;
   std::vector<PlotLine> lines;
   for (std::size_t i = 0; i < view.lines.size(); ++i)
-    lines.push_back({.name = view.names[i], .series = &view.lines[i], .color = skin.theme.series[i % 7]});
+    lines.push_back({.name = view.names[i], .series = &view.lines[i], .color = series_color(skin.theme, i)});
   const std::vector<std::string> tokens = tokens_per_row(inspection.plain);
   const std::string of(without_mark(inspection.written[static_cast<std::size_t>(inspection.output)]));
   const std::string title = trf("{}: gradient of \u2212log p({}) = {} at each token", inspection.model, of,

@@ -142,7 +142,7 @@ void draw_columns(const PositionScheme& scheme, const std::vector<int>& columns,
   }
   std::vector<PlotLine> lines;
   for (std::size_t i = 0; i < series.size(); ++i)
-    lines.push_back({names[i], &series[i], skin.theme.series[i % skin.theme.series.size()]});
+    lines.push_back({names[i], &series[i], series_color(skin.theme, i)});
   PlotOptions labelled = options;
   labelled.x_label = row_name(scheme.form);
   draw_plot("curves", lines, {0, 0}, view.curves_axis, view.curves, labelled, skin);
