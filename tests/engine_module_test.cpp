@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -39,6 +40,15 @@ std::string refusal(const fs::path& file) {
     return error.what();
   }
   return "";
+}
+
+void end(int) {}
+
+// First: a module that is loaded again is not initialized again.
+TEST_F(EngineModuleTest, LeavesSignalsToTheProgram) {
+  const auto before = std::signal(SIGHUP, end);
+  refusal(ATTNSCOPE_OTHER_ENGINE);
+  EXPECT_EQ(std::signal(SIGHUP, before), &end);
 }
 
 TEST_F(EngineModuleTest, IsLoadedIfItHasTheProgramsVersion) {

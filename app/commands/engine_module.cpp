@@ -9,6 +9,7 @@
 
 #include "commands/say.h"
 #include "common/module_folder.h"
+#include "common/signals.h"
 
 namespace attnscope {
 namespace {
@@ -29,6 +30,7 @@ const EngineModule& load_engine_module(const std::filesystem::path& file) {
     throw std::runtime_error(fmt::format(
         "this installation can only watch other trainings (attnscope attach): it has no {}", file.string()));
   }
+  const KeptSignalHandlers kept;
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const std::string reason = ::dlerror();

@@ -31,4 +31,15 @@ SignalHandler on_signal(int signal, SignalHandler handler) {
   return before.sa_handler;
 }
 
+// SIGKILL and SIGSTOP have none, and both calls fail.
+KeptSignalHandlers::KeptSignalHandlers() {
+  for (std::size_t signal = 1; signal < before_.size(); ++signal)
+    sigaction(static_cast<int>(signal), nullptr, &before_[signal]);
+}
+
+KeptSignalHandlers::~KeptSignalHandlers() {
+  for (std::size_t signal = 1; signal < before_.size(); ++signal)
+    sigaction(static_cast<int>(signal), &before_[signal], nullptr);
+}
+
 }  // namespace attnscope

@@ -1,6 +1,9 @@
 // Signal handling in a process that computes.
 #pragma once
 
+#include <array>
+#include <csignal>
+
 namespace attnscope {
 
 using SignalHandler = void (*)(int);
@@ -10,5 +13,18 @@ using SignalHandler = void (*)(int);
 // corrupted memory. Must be called by the main thread, which receives the process's signals. Returns the previous
 // handler.
 SignalHandler on_signal(int signal, SignalHandler handler);
+
+// When it ends, all signals are handled as they were when it began: libraries of LibTorch's (UCX) install handlers when
+// they are loaded, also for SIGHUP.
+class KeptSignalHandlers {
+ public:
+  KeptSignalHandlers();
+  ~KeptSignalHandlers();
+  KeptSignalHandlers(const KeptSignalHandlers&) = delete;
+  KeptSignalHandlers& operator=(const KeptSignalHandlers&) = delete;
+
+ private:
+  std::array<struct sigaction, 32> before_{};  // by number
+};
 
 }  // namespace attnscope
