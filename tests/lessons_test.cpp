@@ -707,6 +707,10 @@ TEST_F(LessonWindow, MessagesLeaveItsButtonsFree) {
   const auto at = ui.find_text("a message");
   ASSERT_TRUE(at);
   EXPECT_LT(at->x, ui.io().DisplaySize.x / 2);
+  ui.io().DisplaySize.x = 640;  // too narrow to stand side by side
+  ui.frames(3, draw);
+  ASSERT_TRUE(ui.drew("a message") && ui.drew("Back"));
+  EXPECT_LT(ui.find_text("a message")->y, ui.find_text("Back")->y - ImGui::GetFrameHeight());
 }
 
 TEST_F(LessonWindow, AShareIsPredictedInPercent) {

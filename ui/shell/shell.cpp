@@ -34,6 +34,7 @@ namespace {
 
 constexpr SplitterOptions setup_edge = {.min = 200, .max = 460, .standard = 288};
 constexpr float lesson_width = 380;
+constexpr float widest_lesson = 0.4F;  // share of the window
 
 constexpr SplitterOptions curves_edge = {.min = 200, .max = 900, .standard = 310, .column_is_right = true};
 
@@ -289,7 +290,7 @@ void draw_columns(AppState& scope, float height, TextureStore& textures, const S
   const float edge = skin.px(splitter_width + 4);
   // The lesson page and the curves shrink when the window is too narrow.
   const float room = ImGui::GetContentRegionAvail().x;
-  const float page_width = lesson ? std::min(skin.px(lesson_width), room * 0.4F) + skin.px(10) : 0;
+  const float page_width = lesson ? std::min(skin.px(lesson_width), room * widest_lesson) + skin.px(10) : 0;
   const float curves_width = std::min(skin.px(layout.curves_width), (room - page_width) * 0.38F);
   ImGui::BeginChild("middle", ImVec2(curves ? -curves_width - edge - page_width : -page_width, height), false,
                     column_flags());
@@ -341,9 +342,11 @@ void draw_shell(AppState& scope, TextureStore& textures, const Skin& skin) {
   const float bar = (simple ? 0 : sentence_bar_height(skin)) + timeline_height(scope);
   const float height = std::max(skin.px(80), ImGui::GetContentRegionAvail().y - bar - skin.px(10));
   draw_columns(scope, height, textures, skin);
-  // The buttons of a lesson are at the right.
+  // The buttons of a lesson are at the bottom right. In a narrow window messages reach over there: they stand above.
   const float right = in_lesson(scope) ? skin.px(toast_width + 36) : viewport.WorkSize.x;
-  const ImVec2 corner(viewport.WorkPos.x + right - skin.px(12), ImGui::GetCursorScreenPos().y);
+  const bool over_lesson = in_lesson(scope) && right > viewport.WorkSize.x * (1 - widest_lesson);
+  const ImVec2 corner(viewport.WorkPos.x + right - skin.px(12),
+                      ImGui::GetCursorScreenPos().y - (over_lesson ? 2.5F * ImGui::GetFrameHeightWithSpacing() : 0));
   ImGui::Separator();
   draw_timeline(scope, skin);
   if (!simple) draw_lit_sentence_bar(scope, skin);
