@@ -334,6 +334,22 @@ TEST_F(PlotTest, hover_tells_all_values_at_the_nearest_step) {
   EXPECT_FALSE(axis.crosshair);
 }
 
+TEST_F(PlotTest, hover_says_where_a_value_was_measured_if_not_at_the_heading) {
+  const Series every{{0, 10, 20}, {1, 2, 3}}, rare{{0, 20}, {5, 6}};
+  const PlotLine lines[] = {{"train", &every, 0xffffffff}, {"validation", &rare, 0xffffffff}};
+  const auto rare_draw = [&] {
+    ui.panel([&] { draw_plot("two", lines, {0, 0}, axis, view, {.title = "two", .x_data = PlotRange{0, 20}}, ui.skin); });
+  };
+  rare_draw();
+  const std::optional<ImVec2> twelve = ui.find_text("12");
+  ASSERT_TRUE(twelve);
+  feed_mouse(ui.io(), {twelve->x, twelve->y - 40});
+  for (int i = 0; i < 3; ++i) rare_draw();
+  EXPECT_TRUE(ui.drew("step 10")) << ui.drawn_text();
+  EXPECT_TRUE(ui.drew("validation 6 (step 20)")) << ui.drawn_text();
+  EXPECT_FALSE(ui.drew("(step 10)"));
+}
+
 TEST_F(PlotTest, legend_click_switches_off_and_double_click_solos) {
   ui.frame(draw);
   const ImVec2 fall_entry = *ui.find_text("fall");

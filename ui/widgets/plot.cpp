@@ -246,18 +246,25 @@ Pointed pointed_values(std::span<const PlotLine> lines, double x, const PlotOpti
 void values_tooltip(std::span<const PlotLine> lines, double x, const PlotOptions& options, const Skin& skin) {
   ImGui::BeginTooltip();
   const std::string label(options.x_label.empty() ? tr("step") : options.x_label);
-  bool first = true;
+  std::optional<double> heading;
   for (const PlotLine& line : lines) {
     const std::optional<std::size_t> point = nearest_point(*line.series, x);
     if (!point) continue;
-    if (first) ImGui::TextDisabled("%s %s", label.c_str(), fmt::format("{:.6g}", line.series->x[*point]).c_str());
-    first = false;
+    const double measured_at = line.series->x[*point];
+    const std::string place = fmt::format("{} {:.6g}", label, measured_at);
+    if (!heading) ImGui::TextDisabled("%s", place.c_str());
+    if (!heading) heading = measured_at;
     colored_text(line.color, "—");
     ImGui::SameLine(0, skin.px(4));
     plain_text(line.name);
     ImGui::SameLine();
-    WithFont mono(skin.fonts.mono);
-    ImGui::Text("%s", fmt::format("{:.6g}", line.series->y[*point]).c_str());
+    {
+      const WithFont mono(skin.fonts.mono);
+      ImGui::Text("%s", fmt::format("{:.6g}", line.series->y[*point]).c_str());
+    }
+    if (measured_at == *heading) continue;
+    ImGui::SameLine();
+    ImGui::TextDisabled("(%s)", place.c_str());
   }
   ImGui::EndTooltip();
 }
