@@ -83,6 +83,20 @@ TEST_F(ComparingTest, TheSelectedHeadIsFramedAmongAll) {
   EXPECT_FALSE(framed("e L1 H1"));
 }
 
+TEST_F(ComparingTest, OneThatWasSavedIsOpenedAgainAsAWhole) {
+  scope.layout.recent_runs = {scope.a.run.folder, "/runs/another"};
+  RunOpened other = other_run();
+  other.saved_to = "/runs/pair";
+  begin_comparing(std::move(other));
+  EXPECT_EQ(scope.saved_to, "/runs/pair");
+  EXPECT_EQ(scope.layout.recent_runs, (std::vector<std::string>{"/runs/pair", "/runs/another"}));
+  EXPECT_EQ(scope.layout.last_run, "/runs/pair");
+  receive(scope, {RunAutosaved{"/runs/pair/a"}}, nullptr);
+  EXPECT_EQ(scope.layout.last_run, "/runs/pair");
+  receive(scope, {ComparisonEnded{}, RunAutosaved{"/runs/pair/a"}}, nullptr);
+  EXPECT_EQ(scope.layout.last_run, "/runs/pair/a");
+}
+
 TEST_F(ComparingTest, ItBeginsWhereBothCanBeSeen) {
   show_workspace_named("glance");
   begin_comparing(other_run());

@@ -66,5 +66,15 @@ TEST_F(ComparisonFolderTest, TakesNoFolderThatHoldsSomethingElse) {
   check_free_for_comparison(folder.path);
 }
 
+TEST_F(ComparisonFolderTest, IsNoPlaceForARun) {
+  save_comparison(folder);
+  try {
+    check_free_for_run(folder.path);
+    FAIL() << "accepted";
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("already contains a comparison"));
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -240,6 +240,17 @@ TEST_F(SavedComparisonTest, OpeningItOpensBoth) {
   EXPECT_EQ(all<CorpusRead>().size(), 1U) << "the one that both share, before the other is opened";
   EXPECT_FALSE(all_of_b<RunOpened>()[0].corpus_follows);
   EXPECT_EQ(all_of_b<RunOpened>()[0].examples.size(), 1U);
+  EXPECT_EQ(all_of_b<RunOpened>()[0].saved_to, folder);
+}
+
+TEST_F(SavedComparisonTest, OfRunsElsewhereIsNotSavedOverThem) {
+  make_run("mine");
+  make_run("b");
+  write("comparison.json", R"({"version":1,"a":"mine","b":"b"})");
+  start_with_run();
+  session->post(OpenRun{folder});
+  ASSERT_TRUE(wait_for([&] { return all_of_b<RunOpened>().size() == 1; }));
+  EXPECT_EQ(all_of_b<RunOpened>()[0].saved_to, "");
 }
 
 TEST_F(SavedComparisonTest, ARunThatIsGoneLeavesTheOtherAlone) {

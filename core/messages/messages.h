@@ -125,7 +125,7 @@ struct RunOpened {
   std::string name;               // folder name; "new run" if it has none
   std::string folder;             // the folder it was opened from; empty: it is new
   bool autosaved = false;         // the folder is an autosave, not one of the user's
-  std::string saved_to;           // the user's folder that it is saved in from now on; empty: none
+  std::string saved_to;           // the user's folder that it, or the comparison of it as B, is saved in; empty: none
   std::optional<OpenRun> before;  // command that restores the replaced run; none: it cannot be restored
   Config config;
   std::int64_t step = 0;

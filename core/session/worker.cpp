@@ -466,7 +466,9 @@ void Session::Worker::open_comparison(const OpenRun& wanted) {
   const bool a_is_there = is_run(runs->a), b_is_there = is_run(runs->b);
   first.path = (a_is_there || !b_is_there ? runs->a : runs->b).string();
   if (!open(first)) return;
-  if (a_is_there && b_is_there) return compare({.with = runs->b.string()});
+  const ComparisonFolder folder{wanted.path};
+  const bool is_saved_there = runs->a == folder.a() && runs->b == folder.b();  // and not made of runs elsewhere
+  if (a_is_there && b_is_there) return compare({.with = runs->b.string()}, is_saved_there ? wanted.path : "");
   say(Severity::warning,
       fmt::format(mark("There is nothing to compare with: the run {} is missing. Only the other one was opened"),
                   (a_is_there ? runs->b : runs->a).string()));
@@ -488,7 +490,7 @@ void Session::Worker::reset_all(const Reset& wanted) {
   }
 }
 
-void Session::Worker::compare(const Compare& wanted) {
+void Session::Worker::compare(const Compare& wanted, const std::string& saved_to) {
   if (wanted.anew && !reset({*wanted.anew})) return;
   if (!run_is_there()) return;
   std::shared_ptr<Engine> engine;
@@ -505,6 +507,7 @@ void Session::Worker::compare(const Compare& wanted) {
   if (!opened) return;
   if (compares() && !attempt(mark("save the previous run of the comparison"), [this] { b().engine->keep(); })) return;
   b().engine = std::move(engine);
+  opened->saved_to = saved_to;
   begin_comparison(*std::move(opened));
 }
 

@@ -97,7 +97,7 @@ class Session::Worker {
 
   // ---- a second run for comparison
   void reset_all(const Reset& wanted);
-  void compare(const Compare& wanted);
+  void compare(const Compare& wanted, const std::string& saved_to = {});  // the comparison's folder, if it has one
   // Announces the engine's new run; sentences pinned in one run are pinned in both.
   void begin_comparison(RunOpened opened);
   void end_comparison(const EndComparison& wanted);

@@ -40,11 +40,20 @@ struct ReceiverOfB {
     for (const MetricPoint& point : std::exchange(opened.metrics, {})) b.curves.append(point);
     b.history = History(std::exchange(opened.pinned, {}));
     for (const std::string& warning : opened.warnings) notify(scope, Severity::warning, "B: " + warning);
+    scope.saved_to = opened.saved_to;  // a comparison is saved separately from a run
     b.run = std::move(opened);
     const bool first = !scope.b;
     scope.b = std::move(b);
-    scope.saved_to.clear();  // a comparison is saved separately from a run
+    if (!scope.saved_to.empty()) remember_comparison();
     if (first) show_both();
+  }
+  // It was opened by its folder, which stands for those of its runs.
+  void remember_comparison() {
+    std::erase(scope.layout.recent_runs, scope.a.run.folder);
+    remember_run(scope, scope.saved_to);
+    if (scope.rights != Rights::owner) return;
+    scope.layout.last_run = scope.saved_to;
+    scope.layout.continue_last_run = false;
   }
   // Switches to a workspace that shows both.
   void show_both() {

@@ -177,7 +177,8 @@ struct Receiver {
   void operator()(const RunAutosaved& saved) {
     scope.requests.end = true;
     if (scope.lessons.reader) return;  // the lesson's run is not the reader's
-    scope.layout.last_run = saved.saved_in.empty() ? scope.a.run.folder : saved.saved_in;
+    const bool both = scope.b && !scope.saved_to.empty();
+    scope.layout.last_run = both ? scope.saved_to : saved.saved_in.empty() ? scope.a.run.folder : saved.saved_in;
     scope.layout.continue_last_run = scope.saved_to.empty() && (scope.a.run.autosaved || !saved.saved_in.empty());
   }
   void operator()(NotSaved& not_saved) {

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "common/json_text.h"
+#include "files/storage/comparison_folder.h"
 #include "files/storage/file.h"
 #include "messages/metrics.h"
 
@@ -186,9 +187,9 @@ void check_is_run(const std::filesystem::path& path) {
 }
 
 void check_free_for_run(const std::filesystem::path& path) {
-  if (is_run(path)) {
-    throw FileError(
-        fmt::format("{} already contains a run: continue it with --resume, or choose another folder", path.string()));
+  if (is_run(path) || is_comparison(path)) {
+    throw FileError(fmt::format("{} already contains a {}: continue it with --resume, or choose another folder",
+                                path.string(), is_run(path) ? "run" : "comparison"));
   }
   for (const std::filesystem::path& file : RunFolder{path}.files()) {
     std::error_code ignored;
