@@ -56,7 +56,7 @@ start_screen() {
   export DISPLAY=":$number"
 }
 start_screen
-export WAYLAND_DISPLAY="" XDG_CONFIG_HOME="$home" HOME="$home"
+export WAYLAND_DISPLAY="" XDG_CONFIG_HOME="$home" HOME="$home" LC_ALL=C.UTF-8  # xdotool types "…"
 unset XDG_STATE_HOME
 
 started="$(date +%s%N)"

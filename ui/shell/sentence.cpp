@@ -140,9 +140,10 @@ struct Receiver {
       scope.layout.last_run = scope.a.run.folder;
       scope.layout.continue_last_run = scope.saved_to.empty() && scope.a.run.autosaved;
     }
-    // What was said of other runs, and of attempts that failed.
-    std::erase_if(scope.toasts, [](const Toast& toast) {
-      return toast.shown_at >= 0 && !toast.offer && (toast.stays || toast.message.severity == Severity::error);
+    // What was said of the run before, and of attempts that failed since.
+    std::erase_if(scope.toasts, [before](const Toast& toast) {
+      const bool has_been_seen = before != 0 && toast.shown_at >= 0;
+      return has_been_seen && !toast.offer && (toast.stays || toast.message.severity == Severity::error);
     });
     receive_in_undo(scope, before);
     offer_run_before(scope, steps_before);
