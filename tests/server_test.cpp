@@ -118,6 +118,7 @@ class Window {
     attachment = session_.attachment();
     snapshot = news.snapshot_a;
     for (const Event& event : news.events) {
+      if (const auto* progress = std::get_if<Progress>(&event)) said.push_back(progress->what);
       if (const auto* opened = std::get_if<RunOpened>(&event)) {
         run = opened->name;
         steps.clear();
@@ -659,6 +660,11 @@ TEST_F(ServerTest, AStudyOfWhoOnlyWatchesGivesWayToTraining) {
     close();
     session.reset();
   }
+}
+
+TEST_F(ServerTest, AWindowSaysThatNothingListens) {
+  Window window({"127.0.0.1", 1});
+  EXPECT_TRUE(window.wait_until_logged("No connection to 127.0.0.1:1 yet: Connection refused")) << window.said.size();
 }
 
 TEST_F(ServerTest, APrintedAddressCanBeConnectedTo) {

@@ -100,6 +100,12 @@ class RemoteSession::Line {
       if (attachment_.get()->line == Attachment::Line::there) pause = first_retry;
       close();
       show({.line = Attachment::Line::lost, .why = why});
+      if (session_ == 0) {
+        say(Progress{fmt::format(mark("No connection to {} yet: {}. Is “attnscope train --serve” running there? Trying "
+                                      "again"),
+                                 address_text(server_), why),
+                     -1});
+      }
       show_status();
       asio::steady_timer retry(io_, pause);
       co_await retry.async_wait(asio::use_awaitable);
@@ -143,7 +149,9 @@ class RemoteSession::Line {
     if (study_) say(StudyEnded{*std::exchange(study_, std::nullopt), nullptr});
   }
 
-  Progress connecting(double fraction) const { return {"Connecting to " + address_text(server_), fraction}; }
+  Progress connecting(double fraction) const {
+    return {fmt::format(mark("Connecting to {}"), address_text(server_)), fraction};
+  }
 
   // ---- incoming packets
 
