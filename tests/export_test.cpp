@@ -184,7 +184,7 @@ TEST_F(ExportTest, EnterChoosesInTheMenu) {
   ui.key(Key::enter, draw);
   ui.frames(2, draw);
   EXPECT_FALSE(ui.drew("Film as numbered PNGs"));
-  EXPECT_EQ(scope.purpose, Purpose::save_svg);
+  EXPECT_EQ(scope.purpose, Purpose::save_png) << "the first key shows the first item";
 }
 
 TEST_F(ExportTest, APictureIsTakenOfTheNextFrameAndOfNoOther) {

@@ -794,6 +794,32 @@ TEST_F(Shell, TheEnteredPathOfAFileSelectsItInItsFolder) {
   EXPECT_EQ(browser.selected, -1) << "a run is wanted";
 }
 
+TEST_F(Shell, EnterAfterAFilesPathOpensIt) {
+  constexpr FileChoice file{.title = "t", .accept = "Open", .advice = "a long advice", .files = true};
+  FileBrowser browser;
+  std::vector<Command> commands;
+  std::optional<std::string> chosen;
+  const UiHarness::Draw dialog = [&] {
+    if (const auto path = draw_browser(browser, commands, ui.skin)) chosen = path;
+  };
+  open_browser(browser, file, "/data", commands);
+  receive(browser, {"/data", {{"mine.tsv", false, false, 9}}, ""});
+  ui.frames(3, dialog);
+  ASSERT_TRUE(ui.click_text("/data", dialog) || ui.click_text("a folder's path", dialog));
+  browser.path_text.clear();
+  ui.key(Key::enter, dialog);
+  EXPECT_FALSE(chosen) << "a folder is only listed";
+  for (const auto& [path, opens] : {std::pair{"/data/none", false}, std::pair{"/data/mine.tsv", true}}) {
+    browser.entered = true;
+    browser.path_text = path;
+    browser.waiting = true;
+    receive(browser, {"/data", {{"mine.tsv", false, false, 9}}, ""});
+    ui.frames(1, dialog);
+    EXPECT_EQ(chosen.has_value(), opens) << path;
+  }
+  EXPECT_EQ(chosen, "/data/mine.tsv");
+}
+
 TEST_F(Shell, SavingAgainAsksOnlyForAnotherPlaceOrAnotherRun) {
   ui.key(Key::s, draw, {.ctrl = true});
   EXPECT_EQ(scope.purpose, Purpose::save_run);

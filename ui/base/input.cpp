@@ -177,14 +177,30 @@ void move_through_controls(bool on) {
   moving_through_controls = on;
 }
 
+namespace {
+
+bool focus_is_visible() {
+#if IMGUI_VERSION_NUM >= 19140
+  return GImGui->NavCursorVisible;
+#else
+  return !GImGui->NavDisableHighlight;
+#endif
+}
+
+void show_focus(bool visible) {
+#if IMGUI_VERSION_NUM >= 19140
+  GImGui->NavCursorVisible = visible;
+#else
+  GImGui->NavDisableHighlight = !visible;
+#endif
+}
+
+}  // namespace
+
 void keep_keys_from_controls() {
   ImGui::ClearActiveID();
   ImGui::NavMoveRequestCancel();
-#if IMGUI_VERSION_NUM >= 19140
-  GImGui->NavCursorVisible = false;
-#else
-  GImGui->NavDisableHighlight = true;
-#endif
+  show_focus(false);
 }
 
 void focus_next_item() {
@@ -192,11 +208,15 @@ void focus_next_item() {
   ImGui::SetKeyboardFocusHere();
 }
 
-void let_enter_activate() {
-#if IMGUI_VERSION_NUM < 18900
+void settle_menu_keys() {
   ImGuiContext& g = *GImGui;
+#if IMGUI_VERSION_NUM < 18900
   if (g.NavActivateInputId != 0) g.NavActivateId = g.NavActivateDownId = g.NavActivatePressedId = g.NavActivateInputId;
 #endif
+  const bool in_popup = g.NavWindow != nullptr && (g.NavWindow->RootWindow->Flags & ImGuiWindowFlags_Popup) != 0;
+  if (!in_popup || g.NavId == 0 || !g.NavMoveSubmitted || focus_is_visible()) return;
+  ImGui::NavMoveRequestCancel();
+  show_focus(true);
 }
 
 int column_flags() {

@@ -59,9 +59,10 @@ enum class Key {
 // another window has the focus.
 void focus_next_item();
 
-// Enter activates the item that has the keyboard, as Space does; before Dear ImGui 1.89 it did so only in text fields.
-// At the beginning of a frame.
-void let_enter_activate();
+// At the beginning of a frame. Enter activates the item that has the keyboard, as Space does: before Dear ImGui 1.89 it
+// did so only in text fields. In a menu or dialog, the first arrow key shows which item has the keyboard, and does not
+// leave it.
+void settle_menu_keys();
 
 struct Modifiers {
   bool ctrl = false;

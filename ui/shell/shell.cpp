@@ -319,7 +319,7 @@ void draw_shell(AppState& scope, TextureStore& textures, const Skin& skin) {
   settle_timeline(scope, ImGui::GetTime());
   settle_b(scope);
   settle_capture(scope);
-  let_enter_activate();
+  settle_menu_keys();
   handle_keys(scope, textures, skin);
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.WorkPos);

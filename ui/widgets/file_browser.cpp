@@ -29,6 +29,7 @@ std::string lower(std::string_view text) {
 
 void go_to(FileBrowser& browser, std::string path, std::vector<Command>& commands) {
   browser.waiting = true;
+  browser.entered = false;
   browser.selected = -1;
   browser.filter.clear();
   commands.push_back(ListDirectory{.path = std::move(path)});
@@ -55,8 +56,10 @@ void draw_path_entry(FileBrowser& browser, std::vector<Command>& commands, const
   const float filter_width = skin.px(150);
   ImGui::SetNextItemWidth(-filter_width - ImGui::GetStyle().ItemSpacing.x);
   if (ImGui::InputTextWithHint("##path", tr("a folder's path"), &browser.path_text,
-                               ImGuiInputTextFlags_EnterReturnsTrue))
+                               ImGuiInputTextFlags_EnterReturnsTrue)) {
     go_to(browser, browser.path_text, commands);
+    browser.entered = browser.choice->thing == nullptr;
+  }
   ImGui::SameLine();
   ImGui::SetNextItemWidth(-1);
   ImGui::InputTextWithHint("##filter", tr("filter"), &browser.filter);
@@ -203,8 +206,11 @@ std::optional<std::string> acceptable(const FileBrowser& browser) {
 
 // Enter is remembered until the listing arrives, but nothing is replaced without a warning first.
 std::optional<std::string> draw_naming(FileBrowser& browser, const Skin& skin) {
-  if (!browser.choice->thing) return std::nullopt;
   const bool kept = !browser.waiting && std::exchange(browser.entered, false);
+  if (!browser.choice->thing) {
+    wrapped_text(skin.theme.text_dim, tr(browser.choice->advice));
+    return kept && browser.selected >= 0 ? acceptable(browser) : std::nullopt;  // a file's path was entered
+  }
   const bool entered = draw_name_entry(browser, skin);
   if (entered && browser.waiting) browser.entered = true;
   if (entered || (kept && !entry_named(browser, browser.name))) return acceptable(browser);
@@ -220,10 +226,6 @@ std::optional<std::string> draw_buttons(FileBrowser& browser, const Skin& skin) 
   if (!candidate) help_tooltip(tr("Select an entry in the list first, or enter a name."), skin);
   ImGui::SameLine();
   if (ImGui::Button(tr_label("Cancel"), {skin.px(110), 0})) browser.open = false;
-  if (!browser.choice->thing) {
-    ImGui::SameLine();
-    ImGui::TextDisabled("%s", tr(browser.choice->advice));
-  }
   return chosen;
 }
 
@@ -253,8 +255,12 @@ std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Comma
     draw_breadcrumbs(browser, commands);
   draw_path_entry(browser, commands, skin);
   if (!browser.listing.error.empty()) wrapped_text(skin.theme.error, browser.listing.error);
-  float beneath = ImGui::GetFrameHeightWithSpacing();
-  if (browser.choice->thing) beneath += ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing();
+  const float spacing = ImGui::GetStyle().ItemSpacing.y;
+  const float naming = browser.choice->thing
+                           ? ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing()
+                           : ImGui::CalcTextSize(tr(browser.choice->advice), nullptr, false,
+                                                 ImGui::GetContentRegionAvail().x).y + spacing;
+  const float beneath = ImGui::GetFrameHeightWithSpacing() + naming;
   if (const auto listed = draw_list(browser, {0, -beneath}, commands, skin)) chosen = listed;
   if (const auto named = draw_naming(browser, skin)) chosen = named;
   if (const auto accepted = draw_buttons(browser, skin)) chosen = accepted;

@@ -39,7 +39,7 @@ struct FileBrowser {
   std::string name;               // of the item to create
   std::vector<PathOffer> offers;  // listed above the folder; chosen by a click
   int selected = -1;              // index into listing.entries
-  bool entered = false;           // Enter was pressed in the name field before the listing arrived
+  bool entered = false;           // Enter was pressed in the name or path field before the listing arrived
   bool take_focus = false;        // move keyboard focus to the list (saving: to the name) in the next frame
 };
 
