@@ -348,11 +348,11 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   sub->add_option("--format", o.format, "json: everything; csv: one attention map, or all of a capture")
       ->check(CLI::IsMember({"json", "csv"}));
   sub->add_flag("--json", json, "Same as --format json")->excludes("--format");
-  sub->add_option("--part", o.part, "Attention to write as CSV; default: cross. Of a capture: the only one")
+  sub->add_option("--part", o.part, "Attention to print; default: all. As CSV: cross, if the model has it")
       ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
-  sub->add_option("--layer", o.layer, "Layer to write as CSV, from 1; default: 1. Of a capture: the only one")
+  sub->add_option("--layer", o.layer, "Layer to print, from 1; default: all. As CSV: 1")
       ->check(at_least(1));
-  sub->add_option("--head", o.head, "Head to write as CSV, from 1; default: 1. Of a capture: the only one")
+  sub->add_option("--head", o.head, "Head to print, from 1; default: all. As CSV: 1")
       ->check(at_least(1));
   const std::vector<CLI::Option*> of_both = sub->get_options();
   add_list(sub, "--off", "PART.LAYER.HEAD", o.interventions.heads_off,
@@ -536,6 +536,7 @@ void add_length(CLI::App& app, Run& run, LengthOptions& o) {
   CLI::App* sub = add_command(app, run, o, compute<LengthOptions>, "length",
                               "Loss and exact match by sentence length, including lengths beyond training");
   add_run(sub, o.run);
+  add_option(sub, "--corpus", "FILE", o.corpus, "Corpus with the sentences; default: the run's");
   add_option(sub, "--pairs", "N", o.pairs, "Maximum number of pairs per length")->check(CLI::Range(1, 5000));
   sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
@@ -888,6 +889,8 @@ int main(int argc, char** argv) {
     return attnscope::exit_usage;
   } catch (const std::bad_alloc&) {
     std::fputs("attnscope: out of memory\n", stderr);
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::fprintf(stderr, "attnscope: %s: %s\n", error.path1().c_str(), error.code().message().c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "attnscope: %s\n", error.what());
   }

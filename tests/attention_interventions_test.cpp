@@ -141,10 +141,10 @@ TEST_F(InterventionsTest, AChipTakesBackExactlyItsChange) {
   interventions().layers_off = {{true, 1}};
   interventions().replaced = {{false, 1, -1, "dog"}};
   show(changed_snapshot(untouched, interventions()));
-  take_back("cross L1 H2 off");
+  take_back("cross L1 H2 ablated");
   EXPECT_THAT(interventions().heads_off, testing::ElementsAre(head));
   EXPECT_EQ(interventions().layers_off.size(), 1U);
-  take_back("decoder L2 off");
+  take_back("decoder L2 skipped");
   EXPECT_TRUE(interventions().layers_off.empty());
   EXPECT_EQ(interventions().heads_off.size(), 1U);
   EXPECT_EQ(interventions().replaced.size(), 1U);
@@ -153,7 +153,7 @@ TEST_F(InterventionsTest, AChipTakesBackExactlyItsChange) {
 TEST_F(InterventionsTest, AChipShowsItsHead) {
   interventions().heads_off = {{AttentionPart::cross, 0, 1}};
   show(changed_snapshot(untouched, interventions()));
-  ASSERT_TRUE(ui.click_text("cross L1 H2 off", draw));
+  ASSERT_TRUE(ui.click_text("cross L1 H2 ablated", draw));
   EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::cross, 0, 1}));
   EXPECT_EQ(interventions().heads_off.size(), 1U);
 }

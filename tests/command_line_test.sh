@@ -41,8 +41,16 @@ expect 1 "$folder/none" translate --run "$folder/none"
 expect 1 "no such file" train --corpus "$folder/none.tsv" --out "$folder/run"
 [ ! -e "$folder/run" ] || { echo "FAILED: a training that failed left its folder"; failures=$((failures + 1)); }
 
-# ---- explain refuses wrong words and indices before it prints anything, and names the allowed ones
+expect 1 "$folder/none does not exist" attend --run "$folder/none" --source a
+expect 1 "/proc/report: No such file or directory" report --run "$(dirname "$(realpath "$0")")/../assets/english-french" --out /proc/report
+
+# ---- attend prints the heads that are named, or says that there are none
 run="$(dirname "$(realpath "$0")")/../assets/english-french"
+expect 2 "encoder has no layer 9; allowed: 1 to 2" attend --run "$run" --source "How are you?" --part encoder --layer 9
+[ "$("$program" attend --run "$run" --source "How are you?" --part encoder --layer 2 --head 2 | grep -o '"weights"' | wc -l)" -eq 1 ] ||
+  { echo "FAILED: attend --head prints other heads"; failures=$((failures + 1)); }
+
+# ---- explain refuses wrong words and indices before it prints anything, and names the allowed ones
 expect 2 "--token: 99 is not an index of the output, which has 19 tokens; allowed: 0 to 18" \
   explain --run "$run" --attribution --token 99
 for option in "--at zebra" "--exchange zebra,street" "--exchange animal" "--score it,zebra"; do

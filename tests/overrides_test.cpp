@@ -94,8 +94,8 @@ class OverridesTest : public testing::Test {
 };
 
 constexpr std::array kinds = {
-    std::pair{OverrideKind::head_off, "encoder L2 H3 off"},
-    std::pair{OverrideKind::layer_off, "decoder L1 off"},
+    std::pair{OverrideKind::head_off, "encoder L2 H3 ablated"},
+    std::pair{OverrideKind::layer_off, "decoder L1 skipped"},
     std::pair{OverrideKind::forced_attention, "encoder L2 H3: src2 → src1"},
     std::pair{OverrideKind::replaced_token, "src2 replaced by “dog”"},
     std::pair{OverrideKind::hidden_keys, "encoder L2 H3 masked"},

@@ -104,7 +104,7 @@ class Window {
   Attachment attachment;
   std::shared_ptr<const Snapshot> snapshot;
   std::vector<std::int64_t> steps;  // of the run opened last
-  std::vector<std::string> said;
+  std::vector<std::string> said, progress_of_work;
   std::vector<Frame> frames;
   std::string run;
   Status status;
@@ -118,7 +118,7 @@ class Window {
     attachment = session_.attachment();
     snapshot = news.snapshot_a;
     for (const Event& event : news.events) {
-      if (const auto* progress = std::get_if<Progress>(&event)) said.push_back(progress->what);
+      if (const auto* progress = std::get_if<Progress>(&event)) progress_of_work.push_back(progress->what);
       if (const auto* opened = std::get_if<RunOpened>(&event)) {
         run = opened->name;
         steps.clear();
@@ -664,7 +664,8 @@ TEST_F(ServerTest, AStudyOfWhoOnlyWatchesGivesWayToTraining) {
 
 TEST_F(ServerTest, AWindowSaysThatNothingListens) {
   Window window({"127.0.0.1", 1});
-  EXPECT_TRUE(window.wait_until_logged("No connection to 127.0.0.1:1 yet: Connection refused")) << window.said.size();
+  EXPECT_TRUE(window.wait_for([&] { return window.progress_of_work.size() >= 2; }));
+  EXPECT_THAT(window.progress_of_work.back(), testing::StartsWith("No connection to 127.0.0.1:1 yet: Connection refu"));
 }
 
 TEST_F(ServerTest, APrintedAddressCanBeConnectedTo) {

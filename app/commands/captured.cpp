@@ -121,9 +121,9 @@ void check_head(const AttendOptions& options, const CaptureContents& capture) {
         if (is_wanted(options, part) && options.layer.value_or(1) <= layers && options.head.value_or(1) <= heads)
           return;
       }
-  throw std::runtime_error(fmt::format("{}: no sentence has {} layer {}, head {}", options.capture,
-                                       options.part.value_or("any part,"), options.layer.value_or(1),
-                                       options.head.value_or(1)));
+  throw std::runtime_error(fmt::format("{}: no sentence has layer {}, head {} in {}", options.capture,
+                                       options.layer.value_or(1), options.head.value_or(1),
+                                       options.part.value_or("any part")));
 }
 
 void print_scores(const std::vector<HeadScores>& heads) {

@@ -121,8 +121,8 @@ struct AttendOptions {
   std::string source_b = {};          // sentence B of a pair, for an encoder such as BERT
   std::optional<std::string> target;  // absent: the model's own translation
   std::string format = "json";        // or "csv": only the map of `part`, `layer` and `head`
-  std::optional<std::string> part;    // default: cross, or all of a capture
-  std::optional<int> layer, head;     // from 1; default: 1, or all of a capture
+  std::optional<std::string> part;    // default: all; of CSV without a capture: cross, or the only one
+  std::optional<int> layer, head;     // from 1; default: all; of CSV without a capture: 1
   InterventionsText interventions;        // interventions on the model during the inspection
   std::optional<std::int64_t> step = {};  // as in OpenRun
 };
@@ -284,6 +284,7 @@ int neurons(const NeuronsOptions& options);  // on stdout
 
 struct LengthOptions {
   std::string run = {};
+  std::string corpus = {};  // instead of the run's
   std::int64_t pairs = 40;  // per length
   bool json = false;
 };

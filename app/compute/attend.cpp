@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "commands/attention_json.h"
@@ -25,17 +27,27 @@ nlohmann::json outcome_json(const Snapshot& snapshot) {
           {"gold", gold_json(snapshot.gold)}};
 }
 
-nlohmann::json attention_json(const Snapshot& snapshot, std::int64_t step, std::int64_t unknown) {
+// All heads, or those that the options name.
+nlohmann::json wanted_maps_json(const Snapshot& snapshot, AttentionPart part, const AttendOptions& options) {
+  nlohmann::json heads = nlohmann::json::array();
+  if (options.part && *options.part != part_name(part)) return heads;
+  for (nlohmann::json& head : maps_json(maps_of(snapshot, part)))
+    if (options.layer.value_or(head["layer"]) == head["layer"] && options.head.value_or(head["head"]) == head["head"])
+      heads.push_back(std::move(head));
+  return heads;
+}
+
+nlohmann::json attention_json(const Snapshot& snapshot, const AttendOptions& options, std::int64_t step,
+                              std::int64_t unknown) {
   nlohmann::json json = {{"step", step},
                          {"source", tokens_json(snapshot.source)},
                          {"target_in", tokens_json(snapshot.target_in)},
                          {"target_out", tokens_json(snapshot.target_out)},
                          {"output", snapshot.output_text},
                          {"truncated", snapshot.truncated},
-                         {"unknown_tokens", unknown},
-                         {"encoder", maps_json(snapshot.encoder)},
-                         {"decoder", maps_json(snapshot.decoder)},
-                         {"cross", maps_json(snapshot.cross)}};
+                         {"unknown_tokens", unknown}};
+  for (const AttentionPart part : attention_parts)
+    json[std::string(part_name(part))] = wanted_maps_json(snapshot, part, options);
   if (const int second = second_sentence(snapshot); second >= 0) json["sentence_b"] = second;
   if (!snapshot.replaced.empty()) json["replaced_logits"] = snapshot.replaced;
   if (!snapshot.gold.empty()) json["gold"] = gold_json(snapshot.gold);
@@ -46,6 +58,22 @@ nlohmann::json attention_json(const Snapshot& snapshot, std::int64_t step, std::
 std::string map_csv(const Snapshot& snapshot, const HeadPlace& place) {
   return matrix_csv(*map_at(snapshot, place), texts_of(row_tokens(snapshot, place.part)),
                     texts_of(col_tokens(snapshot, place.part)));
+}
+
+// Cross attention where the model has it. JSON without --part has all parts: any with that layer and head will do.
+AttentionPart part_of(const AttendOptions& options, const ModelConfig& model) {
+  if (options.part) return part_from(*options.part);
+  constexpr std::array by_use = {AttentionPart::cross, AttentionPart::encoder, AttentionPart::decoder};
+  const bool any = options.format != "csv";
+  const auto with = [&](int layer, int head) {
+    return std::ranges::find_if(by_use, [&](AttentionPart part) {
+      const auto [layers, heads] = part_size(model, part);
+      return layers >= layer && heads >= head;
+    });
+  };
+  const auto* const found = with(any ? options.layer.value_or(1) : 1, any ? options.head.value_or(1) : 1);
+  const auto* const any_attention = found == by_use.end() ? with(1, 1) : found;
+  return any_attention == by_use.end() ? AttentionPart::cross : *any_attention;
 }
 
 // Looks up the directions of neurons, and of the features of a dictionary with the default options.
@@ -73,10 +101,9 @@ int attend(const AttendOptions& options) {
   TorchEngine engine;
   open_model(engine, options.run, options.step);
   const ModelConfig& model = engine.config().model;
-  const HeadPlace place{part_from(options.part.value_or("cross")), options.layer.value_or(1) - 1,
-                        options.head.value_or(1) - 1};
+  const HeadPlace place{part_of(options, model), options.layer.value_or(1) - 1, options.head.value_or(1) - 1};
   const bool csv = options.format == "csv";
-  if (csv) check_place(place, model);
+  if (csv || options.part || options.layer || options.head) check_place(place, model);
   Interventions interventions = interventions_from(options.interventions, model);
   add_directions(engine, interventions);
   std::string source = options.source;
@@ -111,7 +138,7 @@ int attend(const AttendOptions& options) {
   if (csv) {
     fmt::print("{}", map_csv(snapshot, place));
   } else {
-    fmt::print("{}\n", json_line(attention_json(snapshot, engine.steps_done(), in_source)));
+    fmt::print("{}\n", json_line(attention_json(snapshot, options, engine.steps_done(), in_source)));
   }
   return 0;
 }

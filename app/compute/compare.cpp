@@ -115,7 +115,10 @@ Json scores_json(OpenedRun& a, OpenedRun& b, const CompareOptions& options) {
   const Corpus* of_a = named ? &*named : a.engine->corpus();
   const Corpus* of_b = named ? &*named : b.engine->corpus();
   const auto score = [&](OpenedRun& side, const Corpus* corpus) {
-    return corpus ? score_json(side, *corpus, options.limit, line) : Json({{"why_not", "its corpus is gone"}});
+    if (corpus) return score_json(side, *corpus, options.limit, line);
+    const bool had_one = !side.config().corpus.source.empty();
+    return Json({{"why_not", had_one ? "its corpus could not be read: pass one with --corpus"
+                                     : "it came without a corpus: pass one with --corpus"}});
   };
   const bool same = of_a && of_b && of_a->hash == of_b->hash;
   return {{"same_pairs", same}, {"a", score(a, of_a)}, {"b", score(b, of_b)}};

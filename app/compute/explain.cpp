@@ -302,6 +302,14 @@ void print_explanation(const ExplainOptions& options) {
 
 }  // namespace
 
+// Says which sentences were compared, if the user chose none.
+std::string sentences_by_default(const ExplainOptions& options) {
+  const ExplainOptions by_default;
+  if (options.clean != by_default.clean || options.corrupted != by_default.corrupted) return "";
+  return fmt::format("\nThe sentences are “{}” and “{}”; choose others with --clean and --corrupted", options.clean,
+                     options.corrupted);
+}
+
 int explain(const ExplainOptions& options) {
   if (options.attribution) {
     print_attribution(options);
@@ -310,11 +318,14 @@ int explain(const ExplainOptions& options) {
   try {
     print_explanation(options);
   } catch (const NoDifference& found) {
+    const std::string problem = fmt::format("{}{}", found.what(), sentences_by_default(options));
     if (options.json) {
-      fmt::print("{}\n", json_line({{"circuit", {{"problem", found.what()}}}}));
+      fmt::print("{}\n", json_line({{"circuit", {{"problem", problem}}}}));
     } else {
-      fmt::print("{}\n", found.what());
+      fmt::print("{}\n", problem);
     }
+  } catch (const NotContrasting& error) {
+    throw NotContrasting(error.what() + sentences_by_default(options));
   }
   return 0;
 }

@@ -46,9 +46,8 @@ void print(const LengthResult& inspection) {
 int length(const LengthOptions& options) {
   ProgressLine line;
   TorchEngine engine;
-  open_run(engine, options.run, line);
-  if (!engine.corpus())
-    throw CorpusError(fmt::format("the run's corpus, {}, could not be read", engine.config().corpus.source));
+  open_run(engine, options.run, options.corpus, "", line);
+  require_corpus(engine);
   const LengthResult inspection =
       measure_lengths(engine.model(), engine.tokenizer(), *engine.corpus(), {.pairs_a_length = options.pairs},
                       [&](double fraction) { line.show("Trying", fraction); });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -98,12 +99,16 @@ void drop(std::vector<T>& items, std::size_t index) {
   items.erase(items.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-const char* back_text(OverridesLabel label) {
-  return label == OverridesLabel::full ? tr("Back to the unmodified model") : tr("Unmodified model");
+const char* back_text(const std::vector<Override>& overrides, OverridesLabel label) {
+  const bool full = label == OverridesLabel::full;
+  const bool only_past = std::ranges::all_of(
+      overrides, [](const Override& override_text) { return override_text.kind == OverrideKind::recorded_step; });
+  if (only_past) return full ? tr("Back to the last step") : tr("Last step");
+  return full ? tr("Back to the unmodified model") : tr("Unmodified model");
 }
 
 std::string label_of(const Override& override_text, const Skin& skin) {
-  return shortened(skin.fonts.ui, override_text.text, skin.px(260));
+  return shortened(skin.fonts.ui, tr_filled(override_text.text), skin.px(260));
 }
 
 // Narrow, so that a chip fits into the line of tabs.
@@ -208,7 +213,7 @@ void let_go_of_output(AppState& scope) {
 float overrides_width(const AppState& scope, OverridesLabel label, const Skin& skin) {
   const std::vector<Override> overrides = present_overrides(scope);
   if (overrides.empty()) return 0;
-  float width = ImGui::CalcTextSize(back_text(label)).x + chip_padding(skin).x * 2;
+  float width = ImGui::CalcTextSize(back_text(overrides, label)).x + chip_padding(skin).x * 2;
   for (const Override& override_text : overrides) width += chip_width(label_of(override_text, skin), skin) + skin.px(6);
   return width;
 }
@@ -224,9 +229,9 @@ void draw_overrides(AppState& scope, OverridesLabel label, const Skin& skin) {
     if (wish == Wish::show) show(scope, overrides[i]);
     if (wish == Wish::take_back) take_back(scope, overrides[i]);
   }
-  next_in_row(button_width(back_text(label)), skin.px(6));
+  next_in_row(button_width(back_text(overrides, label)), skin.px(6));
   ImGui::AlignTextToFramePadding();
-  if (ImGui::SmallButton(back_text(label))) back_to_plain_model(scope);
+  if (ImGui::SmallButton(back_text(overrides, label))) back_to_plain_model(scope);
   help_tooltip(tr("Undoes all changes: the views show the current model and its own output again."), skin);
   ImGui::PopStyleVar();
   ImGui::PopID();

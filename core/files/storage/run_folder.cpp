@@ -170,6 +170,8 @@ static std::string runs_below(const std::filesystem::path& path) {
 }
 
 void check_is_run(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) throw RunError(fmt::format("{} does not exist", path.string()));
   const RunFolder run{path};
   std::vector<std::string> missing;
   constexpr std::array needed = {&RunFolder::config, &RunFolder::corpus, &RunFolder::tokenizer, &RunFolder::model};
