@@ -128,7 +128,7 @@ constexpr FileChoice run_folder = {
     .advice = mark("Choose the folder of a run or of another program's checkpoint, which contains a config.json, or a "
                    "capture, a .safetensors file."),
     .runs = true,
-    .or_files = capture_extension.data()};
+    .extension = capture_extension.data()};
 constexpr FileChoice other_run = {.title = mark("Compare with a run"),
                                   .accept = mark("Compare"),
                                   .advice = mark("Opens the run as B, next to the current one."),
@@ -152,7 +152,8 @@ constexpr FileChoice view_file = {
     .title = mark("Open a view"),
     .accept = mark("Open"),
     .advice = mark("Opens a file saved with \u201CSave this view\u201D; its name ends in .attnscope."),
-    .files = true};
+    .files = true,
+    .extension = saved_view_extension.data()};
 constexpr FileChoice experiment_choice = {.title = mark("Open an experiment"),
                                           .accept = mark("Open"),
                                           .advice = mark("Choose the file experiment.json in the experiment's folder."),
@@ -160,7 +161,8 @@ constexpr FileChoice experiment_choice = {.title = mark("Open an experiment"),
 constexpr FileChoice lesson_file = {.title = mark("Preview a lesson"),
                                     .accept = mark("Open"),
                                     .advice = mark("Choose a .lesson file. Whenever it is saved, it is shown again."),
-                                    .files = true};
+                                    .files = true,
+                                    .extension = lesson_extension.data()};
 constexpr FileChoice new_film = {
     .title = mark("Save the film"),
     .accept = mark("Save"),

@@ -89,9 +89,9 @@ RowDeed draw_row(const DirectoryEntry& entry, bool selected, bool take_focus, co
   return opened ? RowDeed::open : pressed ? RowDeed::select : RowDeed::nothing;
 }
 
-// Returns whether the entry is a file that may be chosen instead of a folder.
-bool is_other_file(const FileChoice& choice, const DirectoryEntry& entry) {
-  return choice.or_files && !entry.is_directory && entry.name.ends_with(choice.or_files);
+bool is_fitting_file(const FileChoice& choice, const DirectoryEntry& entry) {
+  if (entry.is_directory) return false;
+  return choice.extension ? entry.name.ends_with(choice.extension) : choice.files;
 }
 
 std::optional<std::string> open_entry(FileBrowser& browser, const DirectoryEntry& entry,
@@ -125,7 +125,7 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
   int shown = 0;
   for (std::size_t i = 0; i < browser.listing.entries.size(); ++i) {
     const DirectoryEntry& entry = browser.listing.entries[i];
-    if (!entry.is_directory && !browser.choice->files && !is_other_file(*browser.choice, entry)) continue;
+    if (!entry.is_directory && !is_fitting_file(*browser.choice, entry)) continue;
     if (lower(entry.name).find(wanted) == std::string::npos) continue;
     if (entry.name.starts_with('.') && !wanted.starts_with('.')) continue;  // hidden unless requested
     ++shown;
@@ -199,8 +199,7 @@ std::optional<std::string> acceptable(const FileBrowser& browser) {
     return std::nullopt;
   }
   const DirectoryEntry& entry = browser.listing.entries[static_cast<std::size_t>(browser.selected)];
-  const bool fits = browser.choice->runs ? entry.is_run || is_other_file(*browser.choice, entry)
-                                         : !entry.is_directory;
+  const bool fits = (browser.choice->runs && entry.is_run) || is_fitting_file(*browser.choice, entry);
   return fits ? std::optional(path_of(browser, entry.name)) : std::nullopt;
 }
 
@@ -294,8 +293,7 @@ void receive(FileBrowser& browser, const DirectoryListed& listing) {
   // The path of a file was entered: its folder is listed.
   const std::string file = fs::path(browser.path_text).filename().string();
   const auto named = std::ranges::find(listing.entries, file, &DirectoryEntry::name);
-  const bool fits = named != listing.entries.end() && !named->is_directory && browser.choice &&
-                    (browser.choice->files || is_other_file(*browser.choice, *named));
+  const bool fits = named != listing.entries.end() && browser.choice && is_fitting_file(*browser.choice, *named);
   if (fits && fs::path(browser.path_text).parent_path() == fs::path(listing.path)) {
     browser.selected = static_cast<int>(named - listing.entries.begin());
     browser.take_focus = false;

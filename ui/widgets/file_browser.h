@@ -18,7 +18,7 @@ struct FileChoice {
   const char* thing = nullptr;  // the kind of item to create under a new name; null: an existing one is chosen
   bool files = false;           // choose a file, not a folder
   bool runs = false;            // choose a run's folder
-  const char* or_files = nullptr;  // or a file with this extension
+  const char* extension = nullptr;  // of files: only these; of runs: or such a file
 };
 
 // A path suggested to the user.

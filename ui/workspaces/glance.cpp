@@ -298,11 +298,12 @@ class Picture {
     const Theme& theme = skin_.theme;
     const float share = index == chosen_ && !is_recurrent() ? 0 : clamped(weight(index), 0.0F, 1.0F);
     if (share >= least_drawn) paint_.filled_rect(box.low, box.high, faded(color(), 0.15F + 0.4F * share), skin_.px(5));
-    if (index == chosen_) paint_.rect(box.low, box.high, color(), skin_.px(5), skin_.px(2));
+    if (index == chosen_) draw_frame(words_, index, index, color());
     draw_letters(words_, index, glance_.text);
     if (share < 0.1F) return;
     const std::string number = number_text(static_cast<double>(share), 2);
     const float width = text_size(skin_.fonts.small, number).x;
+    if (index != best_ && width > box.high.x - box.low.x + skin_.px(4)) return;  // it would run into the next
     paint_.text(skin_.fonts.small, {(box.low.x + box.high.x - width) / 2, box.high.y + skin_.px(1)}, theme.text_dim,
                 number);
   }
@@ -330,13 +331,26 @@ class Picture {
     return is_lit(written) && glance_.read_from[static_cast<std::size_t>(written)] == chosen_;
   }
 
+  // True if the word goes on in the next one without a space, as in "wide.".
+  static bool touches_next(const Setting& setting, int at) {
+    if (at < 0 || at + 1 >= std::ssize(setting.boxes)) return false;
+    const Box &box = setting.boxes[static_cast<std::size_t>(at)],
+              &next = setting.boxes[static_cast<std::size_t>(at) + 1];
+    return box.low.y == next.low.y && box.high.x > next.low.x;
+  }
+
+  // Around those words, and not across the letters of their neighbors.
+  void draw_frame(const Setting& setting, int first, int last, Color32 color) {
+    ImVec2 low = setting.boxes[static_cast<std::size_t>(first)].low;
+    ImVec2 high = setting.boxes[static_cast<std::size_t>(last)].high;
+    if (touches_next(setting, first - 1)) low.x += skin_.px(2);
+    if (touches_next(setting, last)) high.x -= skin_.px(2);
+    paint_.rect(low, high, color, skin_.px(5), skin_.px(2));
+  }
+
   // Boxes that touch share a frame, also across an apostrophe between them: the last of them, if this is the first.
   std::optional<int> end_of_frame(int begin) const {
-    const auto continues = [&](int at) {  // on the next one
-      const Box &box = written_.boxes[static_cast<std::size_t>(at)],
-                &next = written_.boxes[static_cast<std::size_t>(at) + 1];
-      return box.low.y == next.low.y && box.high.x > next.low.x;
-    };
+    const auto continues = [&](int at) { return touches_next(written_, at); };
     const auto may_share = [&](int at) { return is_framed(at) || glance_.read_from[static_cast<std::size_t>(at)] < 0; };
     for (int at = begin - 1; at >= 0 && continues(at) && may_share(at); --at)
       if (is_framed(at)) return std::nullopt;
@@ -353,8 +367,7 @@ class Picture {
     if (is_lit(index) && from != chosen_)
       paint_.filled_rect(box.low, box.high, faded(theme.series[1], 0.3F), skin_.px(5));
     if (const auto end = is_framed(index) ? end_of_frame(index) : std::nullopt)
-      paint_.rect(box.low, written_.boxes[static_cast<std::size_t>(*end)].high, theme.series[1], skin_.px(5),
-                  skin_.px(2));
+      draw_frame(written_, index, *end, theme.series[1]);
     draw_letters(written_, index, glance_.written);
     ImGui::SetCursorScreenPos(box.low);
     ImGui::PushID(1000 + index);

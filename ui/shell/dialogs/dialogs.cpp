@@ -133,6 +133,9 @@ void draw_dropped(AppState& scope, const Skin& skin) {
                     : trf("and continues from the weights of {}, which are not changed.", from)) +
       tr(" The current run is kept; press Ctrl+Z to return to it.");
   plain_text(text);
+  if (scope.edited.model.reads_text() && scope.dropped_file.ends_with(".tsv"))
+    colored_text(skin.theme.warning, tr("A decoder-only model reads this file as running text, with its tabs. For "
+                                        "sentence pairs, choose the architecture encoder-decoder in Setup first."));
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
   bool close = false;
