@@ -337,17 +337,18 @@ float legend_line(const Skin& skin) {
   return font_size(skin.fonts.small) + skin.px(3);
 }
 
-// Places entries right of the title, from the right edge leftwards, while they fit.
+// Places entries right of the title, as many as fit, the first first: the last ends at the right edge.
 void place_beside_title(Legend& legend, float left, float right, float gap) {
-  float x = right;
-  std::size_t kept = legend.entries.size();
-  for (auto entry = legend.entries.rbegin(); entry != legend.entries.rend(); ++entry, --kept) {
-    x -= entry->width;
-    if (x < left) break;
-    entry->at = {x, 0};
-    x -= gap;
+  float used = -gap;
+  std::size_t kept = 0;
+  for (; kept < legend.entries.size() && used + gap + legend.entries[kept].width <= right - left; ++kept)
+    used += gap + legend.entries[kept].width;
+  legend.entries.resize(kept);
+  float x = right - used;
+  for (Legend::Entry& entry : legend.entries) {
+    entry.at = {x, 0};
+    x += entry.width + gap;
   }
-  legend.entries.erase(legend.entries.begin(), legend.entries.begin() + static_cast<std::ptrdiff_t>(kept));
 }
 
 // Places entries in rows below the title.

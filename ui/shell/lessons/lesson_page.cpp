@@ -174,7 +174,7 @@ void draw_curve_key(bool is_truth, const Skin& skin) {
   const Color32 color = is_truth ? skin.theme.warning : skin.theme.accent;
   draw_mark({corner.x + skin.px(5), corner.y + ImGui::GetTextLineHeight() / 2}, is_truth, color, skin);
   ImGui::Indent(skin.px(14));
-  small_text(color, is_truth ? tr("It is") : tr("You predicted"), skin);
+  small_text(color, is_truth ? tr("The answer") : tr("You predicted"), skin);
   ImGui::Unindent(skin.px(14));
 }
 
@@ -258,7 +258,7 @@ void draw_check(AppState& scope, const Lesson& lesson, const Skin& skin) {
     draw_plot_of(scope, lesson.prediction, guess, &verdict->truth, skin);
     ImGui::Dummy({1, skin.px(below_plot)});
   } else if (!guess.made || !verdict->right || lesson.prediction.kind == PredictionKind::number) {
-    small_text(skin.theme.text_dim, tr("It is"), skin);
+    small_text(skin.theme.text_dim, tr("The answer"), skin);
     wrapped_text(skin.theme.text, guess_text(scope, lesson.prediction, verdict->truth));
   }
   ImGui::Spacing();
@@ -372,7 +372,7 @@ std::string guess_text(const AppState& scope, const Prediction& prediction, cons
 }
 
 VerdictWords verdict_words() {
-  return {tr("You predicted"), tr("As you predicted."), tr("Not what you predicted."), tr("It is")};
+  return {tr("You predicted"), tr("As you predicted."), tr("Not what you predicted."), tr("The answer")};
 }
 
 void draw_lesson_page(AppState& scope, const Skin& skin) {

@@ -266,9 +266,28 @@ void draw_output(const char* label, std::span<const ComparedWord> words, Color32
   paint.pop_clip();
 }
 
+float width_of(const Token& token, const Skin& skin) {
+  return std::max(text_size(skin.fonts.mono_small, token.text).x, skin.px(14));
+}
+
+// The first token to show, so that the one whose probability changed most has room.
+std::size_t first_shown(const std::vector<float>& before, const std::vector<GoldStep>& after, float room,
+                        const Skin& skin) {
+  const auto change = [&](std::size_t i) { return std::abs(after[i].probability - before[i]); };
+  std::size_t most = 0;
+  for (std::size_t i = 1; i < after.size(); ++i)
+    if (change(i) > change(most)) most = i;
+  std::size_t first = most;
+  for (float used = 0; first > 0; --first) {
+    used += width_of(after[first].token, skin) + skin.px(4);
+    if (used + width_of(after[first - 1].token, skin) > room - skin.px(16)) break;  // leaves room for "…"
+  }
+  return first;
+}
+
 // Draws a token of the reference over two bars: its probability without and with the interventions.
 float draw_reference_token(Painter& paint, float before, const GoldStep& after, ImVec2 at, const Skin& skin) {
-  const float width = std::max(text_size(skin.fonts.mono_small, after.token.text).x, skin.px(14));
+  const float width = width_of(after.token, skin);
   const float line = font_size(skin.fonts.mono_small);
   const bool fell = after.probability < before / 2;
   paint.text(skin.fonts.mono_small, at, fell ? skin.theme.warning : skin.theme.text, after.token.text);
@@ -306,7 +325,12 @@ void draw_gold(const Snapshot& snapshot, const SnapshotDifference& difference, c
   const float height = font_size(skin.fonts.mono_small) + skin.px(9);
   Painter paint(skin);
   float x = origin.x;
-  for (std::size_t i = 0; i < after.size() && x < right; ++i) {
+  const std::size_t first = first_shown(difference.gold_before, after, right - origin.x, skin);
+  if (first > 0) {
+    paint.text(skin.fonts.mono_small, {x, origin.y}, skin.theme.text_dim, "…");
+    x += skin.px(14);
+  }
+  for (std::size_t i = first; i < after.size() && x + width_of(after[i].token, skin) <= right; ++i) {
     const float width = draw_reference_token(paint, difference.gold_before[i], after[i], {x, origin.y}, skin);
     if (ImGui::IsMouseHoveringRect({x, origin.y}, {x + width, origin.y + height}) && ImGui::IsWindowHovered())
       gold_tooltip(difference.gold_before[i], after[i], skin);
@@ -320,9 +344,9 @@ void draw_largest(const Snapshot& snapshot, const WeightChange& largest, Attenti
     return tokens[static_cast<std::size_t>(index)].text;
   };
   const std::string text =
-      fmt::format("{}: {} → {} {:.2f} → {:.2f}", title_of(largest.place, snapshot.model),
-                  name(row_tokens(snapshot, largest.place.part), largest.query),
-                  name(col_tokens(snapshot, largest.place.part), largest.key), largest.before, largest.after);
+      trf("{}, {} → {}: weight {:.2f} → {:.2f}", title_of(largest.place, snapshot.model),
+          name(row_tokens(snapshot, largest.place.part), largest.query),
+          name(col_tokens(snapshot, largest.place.part), largest.key), largest.before, largest.after);
   ImGui::AlignTextToFramePadding();
   dim_text(tr("largest change"), skin);
   ImGui::SameLine(0, skin.px(8));
