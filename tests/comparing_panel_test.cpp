@@ -75,12 +75,12 @@ TEST_F(ComparingTest, TheSelectedHeadIsFramedAmongAll) {
       if (ui.filled({name.x, y}, ui.skin.theme.accent)) return true;
     return false;
   };
-  const auto name = ui.find_text("e L1 H2");
+  const auto name = ui.find_text("encoder L1 H2");
   ASSERT_TRUE(name) << ui.drawn_text();
   ui.click({name->x, name->y - 30}, draw);
   ui.move({2, 2}, draw);
-  EXPECT_TRUE(framed("e L1 H2"));
-  EXPECT_FALSE(framed("e L1 H1"));
+  EXPECT_TRUE(framed("encoder L1 H2"));
+  EXPECT_FALSE(framed("encoder L1 H1"));
 }
 
 TEST_F(ComparingTest, OneThatWasSavedIsOpenedAgainAsAWhole) {

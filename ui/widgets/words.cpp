@@ -43,14 +43,24 @@ bool any_button(const std::string& text, float padding_y, ImGuiButtonFlags flags
   return pressed;
 }
 
+constexpr float tooltip_width = 360;
+
 // Places the next tooltip below the last item, or above it if there is no room, so that it does not cover the item.
-void beside_item() {
+void beside_item(const Skin& skin) {
   const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   const float gap = ImGui::GetStyle().ItemSpacing.y;
   // For a tall item, such as a picture, that would be far from the mouse.
   if (high.y - low.y > 4 * ImGui::GetFrameHeight()) return;
   const bool above = high.y > viewport.WorkPos.y + viewport.WorkSize.y * 0.75F;
+  const ImGuiWindow& window = *ImGui::GetCurrentWindow();
+  if ((window.Flags & ImGuiWindowFlags_Popup) != 0 && (window.Flags & ImGuiWindowFlags_Modal) == 0) {
+    // Next to the whole menu: below the item it would cover the others.
+    const float right = window.Pos.x + window.Size.x + gap;
+    const bool left = right + skin.px(tooltip_width + 24) > viewport.WorkPos.x + viewport.WorkSize.x;
+    const ImVec2 place{left ? window.Pos.x - gap : right, above ? high.y : low.y};
+    return ImGui::SetNextWindowPos(place, ImGuiCond_Always, {left ? 1.0F : 0.0F, above ? 1.0F : 0.0F});
+  }
   // The tooltip extends equally to both sides of the mouse, so it is not clipped at an edge.
   const float x = ImGui::GetIO().MousePos.x;
   const float pivot = clamped((x - viewport.WorkPos.x) / viewport.WorkSize.x, 0.0F, 1.0F);
@@ -218,9 +228,9 @@ void help_tooltip(std::string_view text, const Skin& skin, std::string_view abou
   if (text.empty() && !term) return;
   const ImGuiContext& context = *ImGui::GetCurrentContext();
   if (context.HoveredId != 0 && context.HoveredIdTimer < delay) return;
-  beside_item();
+  beside_item(skin);
   ImGui::BeginTooltip();
-  ImGui::PushTextWrapPos(skin.px(360));
+  ImGui::PushTextWrapPos(skin.px(tooltip_width));
   plain_text(text);
   if (term) dim_text(fmt::format("F1: {}", tr(term->name)), skin);
   ImGui::PopTextWrapPos();

@@ -83,6 +83,12 @@ void draw_value(Config& config, const ConfigField& field) {
   }
 }
 
+// By its names, or by a value that it may have.
+bool matches(const ConfigField& field, std::string_view filter) {
+  return contains(field.key, filter) || contains(tr(field.label), filter) ||
+         std::ranges::any_of(field.limits.choices, [&](std::string_view choice) { return contains(choice, filter); });
+}
+
 // Fields that differ first, then those that match the filter.
 void draw_fields(ComparingView& view, const Skin& skin) {
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_RowBg;
@@ -92,11 +98,13 @@ void draw_fields(ComparingView& view, const Skin& skin) {
   ImGui::TableSetupColumn("A");
   ImGui::TableSetupColumn("B");
   ImGui::TableHeadersRow();
+  bool found = view.filter.empty();
   for (const bool differing : {true, false}) {
     for (const ConfigField& field : config_fields()) {
       const std::string a = field_text(view.a, field), b = field_text(view.b, field);
       if (!is_used(view.b, field) || (a != b) != differing) continue;
-      if (!differing && !contains(field.key, view.filter) && !contains(field.label, view.filter)) continue;
+      if (!differing && !matches(field, view.filter)) continue;
+      found |= !differing;
       ImGui::TableNextColumn();
       ImGui::AlignTextToFramePadding();
       colored_text(differing ? skin.theme.text : skin.theme.text_dim, tr(field.label));
@@ -106,6 +114,10 @@ void draw_fields(ComparingView& view, const Skin& skin) {
       ImGui::TableNextColumn();
       draw_value(view.b, field);
     }
+  }
+  if (!found) {
+    ImGui::TableNextColumn();
+    dim_text(tr("nothing matches the filter"), skin);
   }
   ImGui::EndTable();
 }

@@ -129,10 +129,8 @@ void draw_head(std::size_t index, ImVec2 size, BothAttentionView& made, Attentio
                     *head.apart)
               : tr("This head cannot be compared.")),
       skin);
-  const std::string title =
-      fmt::format("{} {}", part_name(head.place.part)[0], layer_and_head(head.place.layer, head.place.head));
   draw_label(skin.fonts.small, skin.theme.text_dim,
-             head.apart ? fmt::format("{}  {:.2f}", title, *head.apart) : title + "  –", skin);
+             head.apart ? fmt::format("{}  {:.2f}", id, *head.apart) : id + "  –", skin);
   ImGui::EndGroup();
 }
 
@@ -143,15 +141,16 @@ void draw_heads(ImVec2 room, BothAttentionView& made, AttentionView& view, const
   draw_label(skin.fonts.bold, skin.theme.text, tr("All heads, A − B"), skin);
   ImGui::SameLine(0, skin.px(8));
   draw_label(skin.fonts.small, skin.theme.text_dim, tr("difference, 0 to 1"), skin);
+  ImGui::Indent(skin.px(3));  // room for the frame of the selected one
   const float width = ImGui::GetContentRegionAvail().x, gap = skin.px(8);
-  const float least = skin.px(78);
+  const float least = skin.px(110);  // room for a name and its value
   const int columns = std::max(1, static_cast<int>((width + gap) / (least + gap)));
-  const float side =
-      std::min(skin.px(110), (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns));
+  const float side = std::min(least, (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns));
   for (std::size_t i = 0; i < made.heads.size(); ++i) {
     if (static_cast<int>(i) % columns != 0) ImGui::SameLine(0, gap);
     draw_head(i, {side, side * 0.72F}, made, view, context);
   }
+  ImGui::Unindent(skin.px(3));
   ImGui::EndChild();
 }
 

@@ -8,6 +8,7 @@
 #include "common/clamped.h"
 #include "messages/embeddings.h"
 #include "widgets/painter.h"
+#include "widgets/row.h"
 #include "widgets/words.h"
 #include "workspaces/compare/view.h"
 #include "workspaces/embeddings/view.h"
@@ -47,11 +48,10 @@ void draw_both_embeddings(BothContext& context) {
   const ComparedNeighbours compared = compare_neighbours(*a.snapshot, *b.snapshot);
   if (!compared.why_not.empty())
     return draw_quiet_note(tr_filled(compared.why_not).c_str(), ImGui::GetContentRegionAvail(), skin);
-  ImGui::SameLine(0, skin.px(12));
-  draw_label(skin.fonts.ui, skin.theme.text_dim,
-             trf("{} of {} neighbors by cosine are the same; those in only one list are colored", compared.shared,
-                 compared.a.size()),
-             skin);
+  const std::string same = trf("{} of {} neighbors by cosine are the same; those in only one list are colored",
+                               compared.shared, compared.a.size());
+  next_in_row(text_size(skin.fonts.ui, same).x, skin.px(12));
+  draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim, same, skin);
   if (!ImGui::BeginTable("neighbours of both", 2, ImGuiTableFlags_SizingStretchSame)) return;
   draw_neighbours("A", context.name_a, color_of_a(skin), compared.a, skin);
   draw_neighbours("B", context.name_b, color_of_b(skin), compared.b, skin);
