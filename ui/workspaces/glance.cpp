@@ -236,6 +236,8 @@ class Picture {
   std::optional<int> draw(AttentionView& view) {
     draw_arcs();
     draw_between();
+    for (const Setting* setting : {&words_, &written_})  // lines that pass a word of another row go behind it
+      for (const Box& box : setting->boxes) paint_.filled_rect(box.low, box.high, skin_.theme.panel);
     std::optional<int> pointed;
     for (int i = 0; i < static_cast<int>(glance_.text.words.size()); ++i) {
       const Box& box = words_.boxes[static_cast<std::size_t>(i)];

@@ -163,7 +163,8 @@ void draw_ranks(const Snapshot& snapshot, int step, const Decodings* decodings, 
   const RankMark written = rank_of_written(snapshot, step, *decodings);
   draw_key(snapshot, step, written, skin);
   const float axis = font_size(skin.fonts.small) + skin.px(4);
-  const ImVec2 low(ImGui::GetCursorScreenPos().x + skin.px(40), ImGui::GetCursorScreenPos().y + skin.px(4));
+  const float gutter = std::max(skin.px(40), text_size(skin.fonts.small, "0.0001").x + skin.px(6));
+  const ImVec2 low(ImGui::GetCursorScreenPos().x + gutter, ImGui::GetCursorScreenPos().y + skin.px(4));
   const float body = size.y - (ImGui::GetCursorPosY() - top) - axis - skin.px(8);
   const ImVec2 high(ImGui::GetCursorScreenPos().x + size.x - skin.px(4), low.y + std::max(skin.px(30), body));
   const std::vector<float>& probabilities = decodings->ranked[index];
