@@ -54,6 +54,7 @@ TEST_F(PaletteWindow, HasEveryActionOfTheMenusViewSettingCorpusAndPreset) {
   }
   for (const ConfigField& field : config_fields())
     EXPECT_TRUE(finds(std::string(field.label), std::string(field.label)));
+  EXPECT_TRUE(finds("gru", std::string(config_field("model.cell").label))) << "by one of its values";
   for (const BuiltinCorpus& corpus : scope.facts.corpora) EXPECT_TRUE(finds(corpus.name, corpus.name, "Corpus"));
   for (const Preset& preset : presets())
     EXPECT_TRUE(finds(std::string(preset.name), std::string(preset.name), "Preset"));

@@ -1,6 +1,7 @@
 #include "shell/dialogs/palette.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
@@ -70,9 +71,10 @@ void add_settings(std::vector<PaletteEntry>& entries, const AppState& scope) {
     const std::string section(field.key.substr(0, field.key.find('.')));
     const bool used = is_used(scope.edited, field);
     const auto show = [key = field.key](AppState& shown) { show_field(shown, key); };
-    entries.push_back({std::string(tr(field.label)), tr("Setup: ") + section,
-                       used ? std::string(tr(field.help)) : tr("The current architecture does not use this setting."),
-                       "", used, show});
+    std::string help(used ? tr(field.help) : tr("The current architecture does not use this setting."));
+    if (!field.limits.choices.empty())
+      help += '\n' + trf("Values: {}", fmt::to_string(fmt::join(field.limits.choices, ", ")));
+    entries.push_back({std::string(tr(field.label)), tr("Setup: ") + section, std::move(help), "", used, show});
   }
   for (const BuiltinCorpus& corpus : scope.facts.corpora) {
     const auto take = [name = corpus.name](AppState& chosen) {
