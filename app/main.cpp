@@ -350,10 +350,8 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   sub->add_flag("--json", json, "Same as --format json")->excludes("--format");
   sub->add_option("--part", o.part, "Attention to print; default: all. As CSV: cross, if the model has it")
       ->check(CLI::IsMember({"encoder", "decoder", "cross"}));
-  sub->add_option("--layer", o.layer, "Layer to print, from 1; default: all. As CSV: 1")
-      ->check(at_least(1));
-  sub->add_option("--head", o.head, "Head to print, from 1; default: all. As CSV: 1")
-      ->check(at_least(1));
+  sub->add_option("--layer", o.layer, "Layer to print, from 1; default: all. As CSV: 1")->check(at_least(1));
+  sub->add_option("--head", o.head, "Head to print, from 1; default: all. As CSV: 1")->check(at_least(1));
   const std::vector<CLI::Option*> of_both = sub->get_options();
   add_list(sub, "--off", "PART.LAYER.HEAD", o.interventions.heads_off,
            "Switch a head off (zero ablation); may be repeated, like the options below");
@@ -881,7 +879,7 @@ void occupy_standard_descriptors() {
 int main(int argc, char** argv) {
   attnscope::occupy_standard_descriptors();
   std::ios::sync_with_stdio(false);  // std::cin has a buffer of its own
-  std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit becomes a reported write error
+  std::signal(SIGXFSZ, SIG_IGN);     // exceeding the file size limit becomes a reported write error
   try {
     return attnscope::finish_output(attnscope::run_program(argc, argv));
   } catch (const attnscope::ConfigError& error) {

@@ -75,8 +75,8 @@ TEST_F(EngineModuleTest, IsNotNeededByCommandsThatComputeNothing) {
   fs::copy_file(ATTNSCOPE_PROGRAM, folder / "bin" / "attnscope");
   const auto output = [&](const std::string& arguments) {
     const fs::path said = folder / "said";
-    const int status = std::system(fmt::format("{} {} >{} 2>&1", (folder / "bin/attnscope").string(), arguments,
-                                               said.string()).c_str());
+    const int status = std::system(
+        fmt::format("{} {} >{} 2>&1", (folder / "bin/attnscope").string(), arguments, said.string()).c_str());
     std::ifstream in(said);
     return fmt::format("{} {}", status, std::string(std::istreambuf_iterator<char>(in), {}));
   };

@@ -338,7 +338,9 @@ TEST_F(PlotTest, hover_says_where_a_value_was_measured_if_not_at_the_heading) {
   const Series every{{0, 10, 20}, {1, 2, 3}}, rare{{0, 20}, {5, 6}};
   const PlotLine lines[] = {{"train", &every, 0xffffffff}, {"validation", &rare, 0xffffffff}};
   const auto rare_draw = [&] {
-    ui.panel([&] { draw_plot("two", lines, {0, 0}, axis, view, {.title = "two", .x_data = PlotRange{0, 20}}, ui.skin); });
+    ui.panel([&] {
+      draw_plot("two", lines, {0, 0}, axis, view, {.title = "two", .x_data = PlotRange{0, 20}}, ui.skin);
+    });
   };
   rare_draw();
   const std::optional<ImVec2> twelve = ui.find_text("12");

@@ -598,9 +598,8 @@ TEST_F(RunOnDisk, LeavesOutABrokenMetricAndNamesItsLine) {
   const fs::path file = at("metrics.jsonl");
   append_metrics(file, std::vector{point(1), point(2)});
   const std::string whole = get("metrics.jsonl");
-  for (const std::string broken :
-       {"{\"step\":3\n", "\n", "[]\n", "{\"loss\":3}\n", "{\"step\":\"3\"}\n", "{\"step\":3,\"loss\":\"3\"}\n",
-        "{\"step\":3,\"loss\":NaN}\n"}) {
+  for (const std::string broken : {"{\"step\":3\n", "\n", "[]\n", "{\"loss\":3}\n", "{\"step\":\"3\"}\n",
+                                   "{\"step\":3,\"loss\":\"3\"}\n", "{\"step\":3,\"loss\":NaN}\n"}) {
     put("metrics.jsonl", whole + broken + metrics_line(point(4)) + "\n");
     std::vector<std::string> unusable;
     EXPECT_THAT(load_metrics(file, &unusable), ElementsAre(point(1), point(2), point(4)));

@@ -167,9 +167,9 @@ int heads_capture(const HeadsOptions& options) {
     if (sentence.frames.empty()) continue;
     sentences.push_back(sentence.frames.back().get());
     if (!sentences.back()->model.has_weights())
-      throw std::runtime_error(fmt::format(
-          "{}: the rows of \"{}\" do not sum to 1, so entropies and shares of attention are not defined",
-          options.capture, sentence.text));
+      throw std::runtime_error(
+          fmt::format("{}: the rows of \"{}\" do not sum to 1, so entropies and shares of attention are not defined",
+                      options.capture, sentence.text));
   }
   const std::vector<HeadScores> heads = head_scores(sentences);
   if (!options.json) {

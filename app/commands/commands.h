@@ -118,11 +118,11 @@ struct AttendOptions {
   std::string run;
   std::string capture;  // instead of run and source: prints everything that it contains
   std::string source;
-  std::string source_b = {};          // sentence B of a pair, for an encoder such as BERT
-  std::optional<std::string> target;  // absent: the model's own translation
-  std::string format = "json";        // or "csv": only the map of `part`, `layer` and `head`
-  std::optional<std::string> part;    // default: all; of CSV without a capture: cross, or the only one
-  std::optional<int> layer, head;     // from 1; default: all; of CSV without a capture: 1
+  std::string source_b = {};              // sentence B of a pair, for an encoder such as BERT
+  std::optional<std::string> target;      // absent: the model's own translation
+  std::string format = "json";            // or "csv": only the map of `part`, `layer` and `head`
+  std::optional<std::string> part;        // default: all; of CSV without a capture: cross, or the only one
+  std::optional<int> layer, head;         // from 1; default: all; of CSV without a capture: 1
   InterventionsText interventions;        // interventions on the model during the inspection
   std::optional<std::int64_t> step = {};  // as in OpenRun
 };
@@ -225,13 +225,13 @@ struct BenchWindow {
 struct BenchOptions {
   bool json = false;
   bool training_alone = false;
-  std::int64_t threads = 0;  // training threads; 0: all cores
-  std::string device = {};   // training device, "cpu" or "cuda"; empty: all available
+  std::int64_t threads = 0;   // training threads; 0: all cores
+  std::string device = {};    // training device, "cpu" or "cuda"; empty: all available
   bool growth = false;        // only this benchmark
   bool memory = false;        // only this benchmark
   bool window_alone = false;  // only this benchmark
-  std::string run = {};      // measure only opening and first inspections of this run; empty: everything else
-  int peer = -1;             // index of a workload to run as the baseline process; see bench_peer.h
+  std::string run = {};       // measure only opening and first inspections of this run; empty: everything else
+  int peer = -1;              // index of a workload to run as the baseline process; see bench_peer.h
   const BenchWindow* window = nullptr;  // null in a build without the window
 };
 int bench(const BenchOptions& options);
@@ -249,7 +249,7 @@ struct HeadsOptions {
   std::string run = {};
   std::string capture = {};              // instead of run: only what attention alone tells
   std::string corpus = {}, target = {};  // instead of the run's own
-  bool recorded = false;     // at every recorded step instead
+  bool recorded = false;                 // at every recorded step instead
   bool json = false;
   std::optional<std::int64_t> step = {};  // as in OpenRun
 };
@@ -267,17 +267,17 @@ int tensors(const TensorsOptions& options);  // on stdout
 struct NeuronsOptions {
   std::string run = {};
   std::string corpus = {}, target = {};  // instead of the run's own
-  bool encoder = false;    // of a model with both stacks
-  std::int64_t layer = 1;  // from 1
+  bool encoder = false;                  // of a model with both stacks
+  std::int64_t layer = 1;                // from 1
   std::int64_t neuron = 0;
   bool over_training = false;
   bool json = false;
   std::string probe = {}, word = "it";  // instead: linear probes of a label, or of the senses of a word
-  bool dictionary = false;  // its features instead of neurons; the rest as in DictionaryOptions
+  bool dictionary = false;              // its features instead of neurons; the rest as in DictionaryOptions
   std::int64_t width = 4, active = 16, dictionary_steps = 1500;
   double l1 = 0.05;
   std::string of = "layer";  // see site_text
-  bool carriers = false;  // instead: the features that carry the difference between two sentences, at the word
+  bool carriers = false;     // instead: the features that carry the difference between two sentences, at the word
   std::string clean = ExplainOptions().clean, corrupted = ExplainOptions().corrupted, at = "it";
 };
 int neurons(const NeuronsOptions& options);  // on stdout

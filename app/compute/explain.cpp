@@ -6,13 +6,13 @@
 #include <fstream>
 
 #include "commands/attention_json.h"
-#include "compute/circuit_json.h"
 #include "commands/commands.h"
-#include "compute/explain_attribution.h"
-#include "compute/opening.h"
 #include "commands/progress.h"
 #include "commands/say.h"
 #include "common/split.h"
+#include "compute/circuit_json.h"
+#include "compute/explain_attribution.h"
+#include "compute/opening.h"
 #include "config/config.h"
 #include "engine/torch_engine.h"
 #include "inspect/circuit/corpus_contrasts.h"

@@ -225,10 +225,10 @@ struct FileRead {
   std::string error;  // why it could not be read; empty: success
 };
 
-using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, CorpusRead, SentencePinned,
-                           SentenceUnpinned, FrameRecorded, AutosaveList, RunAutosaved, NotSaved, Diverged, OfRunB,
-                           ComparisonEnded, StudyProgress, StudyEnded, DirectoryListed, FileWritten, FileRead,
-                           RunsListed>;
+using Event =
+    std::variant<MetricPoint, Status, Progress, Message, RunOpened, CorpusRead, SentencePinned, SentenceUnpinned,
+                 FrameRecorded, AutosaveList, RunAutosaved, NotSaved, Diverged, OfRunB, ComparisonEnded, StudyProgress,
+                 StudyEnded, DirectoryListed, FileWritten, FileRead, RunsListed>;
 
 template <typename What>
 Event event_of(RunSide side, What what) {

@@ -55,8 +55,8 @@ enum class Key {
   count
 };
 
-// Gives the keyboard to the item that follows. ImGui::SetKeyboardFocusHere() alone does nothing in Dear ImGui 1.90 while
-// another window has the focus.
+// Gives the keyboard to the item that follows. ImGui::SetKeyboardFocusHere() alone does nothing in Dear ImGui 1.90
+// while another window has the focus.
 void focus_next_item();
 
 // At the beginning of a frame. Enter activates the item that has the keyboard, as Space does: before Dear ImGui 1.89 it

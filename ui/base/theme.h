@@ -32,7 +32,8 @@ struct Theme {
 
 const Theme& theme(ThemeName name);
 
-// The color of line `i` (from 0) of a plot. After the palette come the same colors nearer to the text's, then it repeats.
+// The color of line `i` (from 0) of a plot. After the palette come the same colors nearer to the text's, then it
+// repeats.
 Color32 series_color(const Theme& theme, std::size_t i);
 
 // Of the tokens of a pair's second sentence.

@@ -82,8 +82,8 @@ void draw_group(AppState& scope, std::span<const Workspace> group, bool spread, 
     std::string help;
     for (const Workspace& workspace : group) help += fmt::format("{}: {}\n", tr(workspace.title), tr(workspace.help));
     if (draw_tab(tr_label(group.front().group), false, trf("{}Key: {}.", help, key), skin))
-      scope.layout.workspace = &*std::ranges::find_if(
-          group, [&](const Workspace& workspace) { return !absence(scope, workspace); });
+      scope.layout.workspace =
+          &*std::ranges::find_if(group, [&](const Workspace& workspace) { return !absence(scope, workspace); });
     return;
   }
   for (const Workspace& workspace : group) {
@@ -299,8 +299,7 @@ void draw_columns(AppState& scope, float height, TextureStore& textures, const S
   if (curves) draw_curves_column(scope, curves_width, height, skin);
   if (!lesson) return;
   ImGui::SameLine(0, skin.px(10));
-  ImGui::BeginChild("lesson", ImVec2(0, height), false,
-                    ImGuiWindowFlags_AlwaysUseWindowPadding | column_flags());
+  ImGui::BeginChild("lesson", ImVec2(0, height), false, ImGuiWindowFlags_AlwaysUseWindowPadding | column_flags());
   draw_lesson_page(scope, skin);
   ImGui::EndChild();
 }

@@ -255,10 +255,11 @@ std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Comma
   draw_path_entry(browser, commands, skin);
   if (!browser.listing.error.empty()) wrapped_text(skin.theme.error, browser.listing.error);
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
-  const float naming = browser.choice->thing
-                           ? ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing()
-                           : ImGui::CalcTextSize(tr(browser.choice->advice), nullptr, false,
-                                                 ImGui::GetContentRegionAvail().x).y + spacing;
+  const float naming =
+      browser.choice->thing
+          ? ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing()
+          : ImGui::CalcTextSize(tr(browser.choice->advice), nullptr, false, ImGui::GetContentRegionAvail().x).y +
+                spacing;
   const float beneath = ImGui::GetFrameHeightWithSpacing() + naming;
   if (const auto listed = draw_list(browser, {0, -beneath}, commands, skin)) chosen = listed;
   if (const auto named = draw_naming(browser, skin)) chosen = named;

@@ -15,9 +15,9 @@ struct FileChoice {
   const char* title;
   const char* accept;  // label of the accept button
   const char* advice;
-  const char* thing = nullptr;  // the kind of item to create under a new name; null: an existing one is chosen
-  bool files = false;           // choose a file, not a folder
-  bool runs = false;            // choose a run's folder
+  const char* thing = nullptr;      // the kind of item to create under a new name; null: an existing one is chosen
+  bool files = false;               // choose a file, not a folder
+  bool runs = false;                // choose a run's folder
   const char* extension = nullptr;  // of files: only these; of runs: or such a file
 };
 

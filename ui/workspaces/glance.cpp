@@ -763,8 +763,7 @@ void draw_glance(WorkspaceContext& context) {
   }
   if (glance.made.text.words.empty())
     return draw_quiet_note(
-        tr("This view shows what each word attends to, but the sentence has no words. Type a sentence."), room,
-        skin);
+        tr("This view shows what each word attends to, but the sentence has no words. Type a sentence."), room, skin);
 
   draw_heading(context, glance.made);
   const int chosen = glance.pointed.value_or(chosen_word(glance.made, view, snapshot));

@@ -119,9 +119,8 @@ std::filesystem::path RunFolder::dictionary(bool decoder, int layer, const std::
 
 std::vector<std::filesystem::path> RunFolder::other_tokenizer_files() const {
   std::vector<std::filesystem::path> files;
-  for (const char* name :
-       {"source.spm", "target.spm", "vocab.json", "vocab.txt", "merges.txt", "spiece.model", "sentencepiece.bpe.model",
-        "tokenizer_config.json", "tokenizer.json", "labels.txt"})
+  for (const char* name : {"source.spm", "target.spm", "vocab.json", "vocab.txt", "merges.txt", "spiece.model",
+                           "sentencepiece.bpe.model", "tokenizer_config.json", "tokenizer.json", "labels.txt"})
     files.push_back(path / name);
   return files;
 }

@@ -114,9 +114,10 @@ TensorView read_tensor(const TensorHeader& header, std::string_view data) {
     if (header.begin > header.end)
       throw SafetensorsError(fmt::format("data_offsets [{}, {}] are reversed", header.begin, header.end));
     if (header.end > data.size()) {
-      throw SafetensorsError(fmt::format("incomplete: it ends at byte {} of the data, and the file has only {}. Copy "
-                                         "or download the file again",
-                                         header.end, data.size()));
+      throw SafetensorsError(
+          fmt::format("incomplete: it ends at byte {} of the data, and the file has only {}. Copy "
+                      "or download the file again",
+                      header.end, data.size()));
     }
     TensorView tensor{header.name, dtype_named(header.dtype), header.shape, {}};
     if (byte_count(tensor.shape, tensor.dtype) != header.end - header.begin) {

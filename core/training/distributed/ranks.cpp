@@ -245,9 +245,9 @@ void Ranks::await_listener() const {
   const Clock::time_point end = Clock::now() + longest_preparation;
   while (!accepts_connections(place_)) {
     if (Clock::now() >= end) {
-      throw RanksError(fmt::format(
-          "rank {}: nothing listens at {}:{}. Start rank 0, with the same MASTER_ADDR and MASTER_PORT", rank(),
-          place_.host, place_.port));
+      throw RanksError(
+          fmt::format("rank {}: nothing listens at {}:{}. Start rank 0, with the same MASTER_ADDR and MASTER_PORT",
+                      rank(), place_.host, place_.port));
     }
     if (yield_) yield_();
     std::this_thread::sleep_for(inspection_interval);

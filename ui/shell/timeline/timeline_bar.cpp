@@ -90,8 +90,7 @@ void draw_scrub_bar(AppState& scope, const PinnedSentence* recorded, float width
   const float height = ImGui::GetFrameHeight();
   ImGui::InvisibleButton("track", {width, height});
   if (!recorded)
-    return help_tooltip(tr("Nothing has been recorded for the sentence. Choose a pinned sentence on the left."),
-                        skin);
+    return help_tooltip(tr("Nothing has been recorded for the sentence. Choose a pinned sentence on the left."), skin);
   const PinnedSentence& sentence = *recorded;
   const bool hovered = ImGui::IsItemHovered();
   const float margin = skin.px(7);
@@ -240,8 +239,7 @@ void draw_timeline(AppState& scope, const Skin& skin) {
     return;
   }
   // The keys step through the frames instead of navigating between controls.
-  ImGui::BeginChild("timeline", {0, ImGui::GetFrameHeight()}, false,
-                    view_flags() | ImGuiWindowFlags_NoScrollbar);
+  ImGui::BeginChild("timeline", {0, ImGui::GetFrameHeight()}, false, view_flags() | ImGuiWindowFlags_NoScrollbar);
   scope.timeline.focused = ImGui::IsWindowFocused();
   draw_bar(scope, skin);
   ImGui::EndChild();

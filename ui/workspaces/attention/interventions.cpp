@@ -107,8 +107,7 @@ void draw_force(const Snapshot& snapshot, AttentionView& view, const Skin& skin)
   const std::vector<Token>& queries = row_tokens(snapshot, view.part);
   const std::vector<Token>& keys = col_tokens(snapshot, view.part);
   const char* why_not = why_only_tokens(snapshot.model);
-  if (!why_not && (queries.empty() || keys.empty()))
-    why_not = tr("Nothing has been decoded yet: type a sentence.");
+  if (!why_not && (queries.empty() || keys.empty())) why_not = tr("Nothing has been decoded yet: type a sentence.");
   ImGui::BeginDisabled(why_not != nullptr);
   token_combo("##query", queries, static_cast<int>(queries.size()), view.intervention.query, skin);
   help_tooltip(tr("The query: the token that attends."), skin);
@@ -171,8 +170,8 @@ void draw_replace(const Snapshot& snapshot, AttentionView& view, const Skin& ski
 // Why no direction can be added; null: one can.
 const char* why_no_steering(const Snapshot& snapshot, const AttentionView& view) {
   if (const char* why = why_only_tokens(snapshot.model)) return why;
-  const bool reads = (view.part == AttentionPart::decoder) == snapshot.model.is_language_model() &&
-                     view.part != AttentionPart::cross;
+  const bool reads =
+      (view.part == AttentionPart::decoder) == snapshot.model.is_language_model() && view.part != AttentionPart::cross;
   if (!reads) return tr("Directions are added where the model reads the sentence: select a head of the encoder.");
   return view.intervention.plus.find_first_not_of(" \t") == std::string::npos ? tr("Type a word first.") : nullptr;
 }
@@ -200,8 +199,8 @@ void draw_steering(const Snapshot& snapshot, AttentionView& view, const Skin& sk
                  layer_title(layer_of(view.place()))),
              skin) &&
       std::isfinite(intervention.factor))
-    view.interventions.steered.push_back({layer_of(view.place()), intervention.plus, intervention.minus,
-                                          intervention.factor, {}});
+    view.interventions.steered.push_back(
+        {layer_of(view.place()), intervention.plus, intervention.minus, intervention.factor, {}});
 }
 
 // Initializes the popup from the selection.

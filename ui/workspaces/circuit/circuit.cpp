@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "base/numbers.h"
 #include "base/input.h"
+#include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/row.h"

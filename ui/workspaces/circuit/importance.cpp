@@ -138,9 +138,7 @@ void draw_history_map(WorkspaceContext& context, CircuitView& view, ImVec2 size)
 void draw_prunings(CircuitView& view, ImVec2 size, const Skin& skin) {
   std::vector<PlotLine> lines;
   for (std::size_t i = 0; i < view.prunings.size(); ++i)
-    lines.push_back({.name = view.pruning_names[i],
-                     .series = &view.prunings[i],
-                     .color = series_color(skin.theme, i)});
+    lines.push_back({.name = view.pruning_names[i], .series = &view.prunings[i], .color = series_color(skin.theme, i)});
   draw_plot("prunings", lines, size, view.pruning_axis, view.pruning_plot,
             {.title = tr("Nats/token by remaining heads"),
              .help = tr("At each of these steps heads are ablated one after another, in the order of their importance "

@@ -71,10 +71,11 @@ void draw_controls(const Tree& tree, TreeView& view, const Skin& skin) {
   if (ImGui::GetContentRegionAvail().x < text_size(skin.fonts.small, considered).x) ImGui::NewLine();
   ImGui::AlignTextToFramePadding();
   small_text(skin.theme.text_dim, considered, skin);
-  help_tooltip(tr("Each node adds one token to a hypothesis, in the column of its step. Beam search continues from the "
-                  "best nodes of each step. It returns the finished hypothesis with the best log-probability divided by "
-                  "a length penalty (paper §6.1; arXiv 1609.08144 §7)."),
-               skin);
+  help_tooltip(
+      tr("Each node adds one token to a hypothesis, in the column of its step. Beam search continues from the "
+         "best nodes of each step. It returns the finished hypothesis with the best log-probability divided by "
+         "a length penalty (paper §6.1; arXiv 1609.08144 §7)."),
+      skin);
 }
 
 const char* state_text(const BeamNode& node) {
@@ -124,8 +125,7 @@ void draw_scores(TreeView& view, const Skin& skin) {
 void draw_beneath(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const float width = ImGui::GetContentRegionAvail().x;
   const float plot = width < skin.px(520) ? 0 : clamped(width * 0.33F, skin.px(190), skin.px(420));
-  ImGui::BeginChild("hypothesis", ImVec2(plot > 0 ? width - plot - skin.px(12) : 0, 0), false,
-                    view_flags());
+  ImGui::BeginChild("hypothesis", ImVec2(plot > 0 ? width - plot - skin.px(12) : 0, 0), false, view_flags());
   draw_hypothesis(shown, view, textures, skin);
   ImGui::EndChild();
   if (plot <= 0) return;

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "base/numbers.h"
 #include "base/input.h"
+#include "base/numbers.h"
 #include "base/translation.h"
 #include "common/clamped.h"
 #include "widgets/marks.h"

@@ -118,9 +118,7 @@ void draw_history(const ProbingResult& result, ProbesView& view, const Skin& ski
   for (const std::string& layer : result.layers) names.push_back(tr_filled(layer));
   std::vector<PlotLine> lines;
   for (std::size_t i = 0; i < names.size(); ++i)
-    lines.push_back({.name = names[i],
-                     .series = &view.over_steps[i],
-                     .color = series_color(skin.theme, i)});
+    lines.push_back({.name = names[i], .series = &view.over_steps[i], .color = series_color(skin.theme, i)});
   ImVec2 room = ImGui::GetContentRegionAvail();
   room.y = std::min(room.y, skin.px(320));
   draw_plot("probes", lines, room, view.steps_axis, view.steps_plot,
@@ -154,8 +152,7 @@ void draw_probes(WorkspaceContext& context, ProbesView& view) {
   const char* working = tr("Fitting the probes\u2026");
   const ProbingResult* result = asked_result(context, view.study, working);
   if (!result) return;
-  if (result->question != view.study.question)
-    return draw_quiet_note(working, ImGui::GetContentRegionAvail(), skin);
+  if (result->question != view.study.question) return draw_quiet_note(working, ImGui::GetContentRegionAvail(), skin);
   const std::int64_t tokens = std::reduce(result->counts.begin(), result->counts.end());
   draw_wrapped_label(skin.fonts.small, skin.theme.text,
                      trf("{} tokens, {} classes; the most frequent, {}, is {:.1f} %. Accuracy on tokens that the probe "

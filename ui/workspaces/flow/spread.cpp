@@ -92,8 +92,7 @@ void draw_controls(WorkspaceContext& context, SpreadView& view) {
   };
   choose(tr_label("parameters"), false,
          tr("Learned parameters: every weight and bias, its gradient and its change per step."));
-  choose(tr_label("activations"), true,
-         tr("The activations of the sentence, as it is typed now, at every step."));
+  choose(tr_label("activations"), true, tr("The activations of the sentence, as it is typed now, at every step."));
   ImGui::BeginDisabled(context.studying || !context.live);
   if (ImGui::Button(tr_label("Recompute"))) ask(context, view);
   ImGui::EndDisabled();

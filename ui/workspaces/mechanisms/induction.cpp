@@ -137,17 +137,17 @@ void draw_map(WorkspaceContext& context, InductionView& view, const InductionRes
   const bool of_tokens = view.map == InductionMap::qk || view.map == InductionMap::ov;
   const float highest = matrix && !matrix->empty() ? *std::ranges::max_element(matrix->values) : 0;
   if (!matrix || matrix->empty() || (!of_tokens && highest <= 0)) {
-    return draw_quiet_note(of_tokens           ? tr("Click a head above to see what it does to every token.")
+    return draw_quiet_note(of_tokens         ? tr("Click a head above to see what it does to every token.")
                            : matrix->empty() ? tr("Too many heads to compare every pair of them.")
                                              : tr("Too few layers: heads of one layer cannot compose."),
                            ImGui::GetContentRegionAvail(), skin);
   }
   if (of_tokens) {
-    draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                       trf("{}: {:.0f} % of the OV circuit's eigenvalues have a positive real part",
-                           layer_and_head(result.circuits->place.layer, result.circuits->place.head),
-                           100 * result.circuits->positive),
-                       skin);
+    draw_wrapped_label(
+        skin.fonts.small, skin.theme.text_dim,
+        trf("{}: {:.0f} % of the OV circuit's eigenvalues have a positive real part",
+            layer_and_head(result.circuits->place.layer, result.circuits->place.head), 100 * result.circuits->positive),
+        skin);
   }
   HeatmapOptions options;
   const float range = of_tokens ? color_range(matrix->values) : 1;

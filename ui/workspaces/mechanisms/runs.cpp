@@ -187,8 +187,8 @@ void draw_complaints(const RunsView& view, const Skin& skin) {
   for (const std::string& complaint : view.listed.complaints) all.push_back(tr_filled(complaint));
   if (all.empty()) return;
   const std::string line = fmt::format("{}", fmt::join(all, " · "));
-  draw_label(skin.fonts.small, skin.theme.warning,
-             shortened(skin.fonts.small, line, ImGui::GetContentRegionAvail().x), skin);
+  draw_label(skin.fonts.small, skin.theme.warning, shortened(skin.fonts.small, line, ImGui::GetContentRegionAvail().x),
+             skin);
   help_tooltip(fmt::format("{}", fmt::join(all, "\n")), skin);
 }
 

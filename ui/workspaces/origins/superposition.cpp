@@ -18,7 +18,7 @@
 namespace attnscope {
 namespace {
 
-constexpr int steps_per_frame = 40;     // about 2 ms
+constexpr int steps_per_frame = 40;   // about 2 ms
 constexpr double least_length = 0.5;  // of the column of a represented feature
 
 void draw_controls(SuperpositionView& view, const Skin& skin) {

@@ -53,8 +53,7 @@ void draw_locality(WorkspaceContext& context, PositionsView& positions) {
   LocalityView& view = positions.locality;
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const std::shared_ptr<const Snapshot>& snapshot = context.maps.complete.snapshot;
-  if (!snapshot)
-    return draw_quiet_note(tr("No sentence has been decoded yet. Open a run and type one."), room, skin);
+  if (!snapshot) return draw_quiet_note(tr("No sentence has been decoded yet. Open a run and type one."), room, skin);
   settle(view, snapshot);
   if (!snapshot->model.has_weights())
     return draw_quiet_note(

@@ -141,8 +141,7 @@ void draw_columns(const PositionScheme& scheme, const std::vector<int>& columns,
     names.push_back(fmt::format("{} {}", stem, first + col));
   }
   std::vector<PlotLine> lines;
-  for (std::size_t i = 0; i < series.size(); ++i)
-    lines.push_back({names[i], &series[i], series_color(skin.theme, i)});
+  for (std::size_t i = 0; i < series.size(); ++i) lines.push_back({names[i], &series[i], series_color(skin.theme, i)});
   PlotOptions labelled = options;
   labelled.x_label = row_name(scheme.form);
   draw_plot("curves", lines, {0, 0}, view.curves_axis, view.curves, labelled, skin);
@@ -272,8 +271,7 @@ void draw_position_numbers(const Snapshot* snapshot, PositionNumbersView& view, 
                            const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (!snapshot)
-    return draw_quiet_note(tr("This view shows the positional encoding. Type a sentence to load it."), room,
-                           skin);
+    return draw_quiet_note(tr("This view shows the positional encoding. Type a sentence to load it."), room, skin);
   if (snapshot->model.is_recurrent()) {
     return draw_quiet_note(tr("A recurrent network has no positional encoding: it reads one token after another, so "
                               "the order is implicit."),
