@@ -794,6 +794,15 @@ TEST_F(Shell, TheEnteredPathOfAFileSelectsItInItsFolder) {
   EXPECT_EQ(browser.selected, -1) << "a run is wanted";
 }
 
+TEST_F(Shell, CtrlTSelectsTheSentenceAlsoWhileItIsBeingTyped) {
+  for (const char* sentence : {"One cat.", "Two"}) {
+    ui.key(Key::t, draw, {.ctrl = true});
+    ui.frames(3, draw);
+    ui.type(sentence, draw);
+    EXPECT_EQ(scope.layout.sentence, sentence);
+  }
+}
+
 TEST_F(Shell, EnterAfterAFilesPathOpensIt) {
   constexpr FileChoice file{.title = "t", .accept = "Open", .advice = "a long advice", .files = true};
   FileBrowser browser;

@@ -105,8 +105,14 @@ void draw_input(AppState& scope, float width, const Skin& skin) {
   const float button = ImGui::GetFrameHeight();
   const float pin = button_width(tr("Pin"));
   ImGui::SetNextItemWidth(width - ImGui::GetCursorPosX() - pin - button - skin.px(8));
-  if (scope.focus_sentence) focus_next_item();
-  scope.focus_sentence = false;
+  if (std::exchange(scope.focus_sentence, false)) {
+    const ImGuiID field = ImGui::GetID("##sentence");
+    // If the field has the keyboard already, its text is selected again.
+    if (ImGuiInputTextState* const state = ImGui::GetActiveID() == field ? ImGui::GetInputTextState(field) : nullptr)
+      state->SelectAll();
+    else
+      focus_next_item();
+  }
   std::string text = scope.layout.sentence;
   const bool committed = [&] {
     const WordSelection by_double_click;

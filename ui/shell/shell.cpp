@@ -156,7 +156,7 @@ void return_focus_after_click(AppState& scope) {
 std::string waiting_text(const AppState& scope) {
   if (scope.progress) return tr_filled(scope.progress->what) + std::string("…");
   if (!has_run(scope) && scope.open_refused && scope.a.status.activity != Activity::preparing)
-    return tr("No run is open. Open one with File, Open run, or train one with Apply");
+    return tr("No run is open. Open one with File, Open run or File, Example, or train one with Setup, Apply");
   if (!has_run(scope)) return tr("Opening the run…  Or open another with File, Open run");
   return tr("Running the model on the sentence…");
 }

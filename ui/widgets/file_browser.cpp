@@ -52,17 +52,56 @@ void draw_breadcrumbs(FileBrowser& browser, std::vector<Command>& commands) {
   }
 }
 
+// The folder that is listed is itself a run, a comparison or a checkpoint.
+bool lists_a_run(const FileBrowser& browser) {
+  return browser.choice->runs && !browser.choice->thing &&
+         std::ranges::any_of(browser.listing.entries, [](const DirectoryEntry& entry) {
+           return entry.name == "config.json" || entry.name == "comparison.json";
+         });
+}
+
+// Text that is typed while no field has the keyboard goes into this one, which gets it.
+void take_typed(std::string& text) {
+  ImVector<ImWchar>& typed = ImGui::GetIO().InputQueueCharacters;
+  for (const ImWchar sign : typed) {
+    char bytes[5] = "";
+    text += ImTextCharToUtf8(bytes, sign);
+  }
+  typed.resize(0);
+  focus_next_item();
+}
+
+// Dear ImGui selects the text of a field that gets the keyboard.
+int put_caret_at_end(ImGuiInputTextCallbackData* data) {
+  if (!std::exchange(*static_cast<bool*>(data->UserData), false)) return 0;
+  data->CursorPos = data->SelectionStart = data->SelectionEnd = data->BufTextLen;
+  return 0;
+}
+
 void draw_path_entry(FileBrowser& browser, std::vector<Command>& commands, const Skin& skin) {
+  using TypingInto = FileBrowser::TypingInto;
+  const ImGuiIO& io = ImGui::GetIO();
+  if (!browser.choice->thing && !io.WantTextInput && browser.typing == TypingInto::none &&
+      !io.InputQueueCharacters.empty() && io.InputQueueCharacters[0] > ' ') {
+    browser.typing = io.InputQueueCharacters[0] == '/' ? TypingInto::path : TypingInto::filter;
+    (browser.typing == TypingInto::path ? browser.path_text : browser.filter).clear();
+    browser.caret_to_end = true;
+  }
+  constexpr ImGuiInputTextFlags flags = ImGuiInputTextFlags_CallbackAlways;
   const float filter_width = skin.px(150);
   ImGui::SetNextItemWidth(-filter_width - ImGui::GetStyle().ItemSpacing.x);
+  if (browser.typing == TypingInto::path) take_typed(browser.path_text);
   if (ImGui::InputTextWithHint("##path", tr("a folder's path"), &browser.path_text,
-                               ImGuiInputTextFlags_EnterReturnsTrue)) {
+                               flags | ImGuiInputTextFlags_EnterReturnsTrue, put_caret_at_end, &browser.caret_to_end)) {
     go_to(browser, browser.path_text, commands);
     browser.entered = browser.choice->thing == nullptr;
   }
+  if (ImGui::IsItemActive()) browser.typing = TypingInto::none;
   ImGui::SameLine();
   ImGui::SetNextItemWidth(-1);
-  ImGui::InputTextWithHint("##filter", tr("filter"), &browser.filter);
+  if (browser.typing == TypingInto::filter) take_typed(browser.filter);
+  ImGui::InputTextWithHint("##filter", tr("filter"), &browser.filter, flags, put_caret_at_end, &browser.caret_to_end);
+  if (ImGui::IsItemActive()) browser.typing = TypingInto::none;
 }
 
 // Action requested on a row of the list.
@@ -120,12 +159,13 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
   ImGui::TableSetupColumn(tr("name"), ImGuiTableColumnFlags_WidthStretch);
   ImGui::TableSetupColumn(tr("size"), ImGuiTableColumnFlags_WidthFixed, skin.px(80));
   const std::string wanted = lower(browser.filter);
+  const bool is_run = lists_a_run(browser);  // its files are no captures
   // Not in the first frame: Dear ImGui is about to focus the dialog's first button then.
   bool take_focus = browser.take_focus && !browser.choice->thing && !ImGui::IsWindowAppearing();
   int shown = 0;
   for (std::size_t i = 0; i < browser.listing.entries.size(); ++i) {
     const DirectoryEntry& entry = browser.listing.entries[i];
-    if (!entry.is_directory && !is_fitting_file(*browser.choice, entry)) continue;
+    if (!entry.is_directory && (!is_fitting_file(*browser.choice, entry) || is_run)) continue;
     if (lower(entry.name).find(wanted) == std::string::npos) continue;
     if (entry.name.starts_with('.') && !wanted.starts_with('.')) continue;  // hidden unless requested
     ++shown;
@@ -158,8 +198,8 @@ const DirectoryEntry* entry_named(const FileBrowser& browser, const std::string&
 // Returns why the present name cannot be used; empty if it can.
 std::string name_problem(const FileBrowser& browser) {
   if (browser.name.empty()) return trf("enter a name for the {}", tr(browser.choice->thing));
-  if (browser.name.find('/') != std::string::npos || browser.name == "." || browser.name == "..")
-    return tr("a name must not contain a slash or be . or ..");
+  if (browser.name.find('/') != std::string::npos) return tr("press Enter to save under this path");
+  if (browser.name == "." || browser.name == "..") return tr("a name must not be . or ..");
   const DirectoryEntry* entry = entry_named(browser, browser.name);
   if (!entry) return "";
   if (browser.choice->files) return entry->is_directory ? trf("\u201C{}\u201D is a folder", browser.name) : "";
@@ -203,14 +243,27 @@ std::optional<std::string> acceptable(const FileBrowser& browser) {
   return fits ? std::optional(path_of(browser, entry.name)) : std::nullopt;
 }
 
+// A path was entered instead of a name.
+void go_to_named_folder(FileBrowser& browser, std::vector<Command>& commands) {
+  const fs::path path = fs::path(browser.listing.path) / browser.name;  // or the name alone, if it is absolute
+  browser.name = path.filename().string();
+  go_to(browser, path.parent_path().string(), commands);
+  browser.entered = !browser.name.empty();
+}
+
 // Enter is remembered until the listing arrives, but nothing is replaced without a warning first.
-std::optional<std::string> draw_naming(FileBrowser& browser, const Skin& skin) {
+std::optional<std::string> draw_naming(FileBrowser& browser, std::vector<Command>& commands, const Skin& skin) {
   const bool kept = !browser.waiting && std::exchange(browser.entered, false);
   if (!browser.choice->thing) {
     wrapped_text(skin.theme.text_dim, tr(browser.choice->advice));
-    return kept && browser.selected >= 0 ? acceptable(browser) : std::nullopt;  // a file's path was entered
+    // The path of a file or a run was entered.
+    return kept && (browser.selected >= 0 || lists_a_run(browser)) ? acceptable(browser) : std::nullopt;
   }
   const bool entered = draw_name_entry(browser, skin);
+  if (entered && browser.name.find('/') != std::string::npos) {
+    go_to_named_folder(browser, commands);
+    return std::nullopt;
+  }
   if (entered && browser.waiting) browser.entered = true;
   if (entered || (kept && !entry_named(browser, browser.name))) return acceptable(browser);
   return std::nullopt;
@@ -262,7 +315,7 @@ std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Comma
                 spacing;
   const float beneath = ImGui::GetFrameHeightWithSpacing() + naming;
   if (const auto listed = draw_list(browser, {0, -beneath}, commands, skin)) chosen = listed;
-  if (const auto named = draw_naming(browser, skin)) chosen = named;
+  if (const auto named = draw_naming(browser, commands, skin)) chosen = named;
   if (const auto accepted = draw_buttons(browser, skin)) chosen = accepted;
   if (!ImGui::GetIO().WantTextInput && key_pressed(Key::backspace) && !browser.listing.path.empty())
     go_to(browser, fs::path(browser.listing.path).parent_path().string(), commands);

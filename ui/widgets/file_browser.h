@@ -41,6 +41,10 @@ struct FileBrowser {
   int selected = -1;              // index into listing.entries
   bool entered = false;           // Enter was pressed in the name or path field before the listing arrived
   bool take_focus = false;        // move keyboard focus to the list (saving: to the name) in the next frame
+  // The field that gets what is typed while none has the keyboard: a path begins with a slash.
+  enum class TypingInto { none, path, filter };
+  TypingInto typing = TypingInto::none;
+  bool caret_to_end = false;
 };
 
 // Opens the dialog in `start` (empty: the last folder shown, or the home folder) and requests its listing. `choice`

@@ -72,7 +72,7 @@ SetText set_text(std::vector<WordSpan> words, const std::vector<Token>& tokens) 
   const bool marked =
       std::ranges::any_of(tokens, [](const Token& token) { return token.text.find(word_mark) != std::string::npos; });
   for (WordSpan& word : text.words) {
-    word.text = one_line(word.text);
+    word.text = word.text.empty() ? std::string(word_mark) : one_line(word.text);  // before punctuation
     const std::string& token = tokens[static_cast<std::size_t>(word.begin)].text;
     text.apart.push_back(!marked || token.starts_with(word_mark) || is_mark(word));
     const auto parts = std::span(tokens).subspan(static_cast<std::size_t>(word.begin),
@@ -219,6 +219,10 @@ class Picture {
         paint_(skin) {
     words_ = fitted(glance.text, size, skin);
     written_ = fitted(glance.written, size, skin);
+    if (words_.font != written_.font) {  // both in the smaller one
+      words_ = set_words(glance.text, skin.fonts.ui, size.x, skin);
+      written_ = set_words(glance.written, skin.fonts.ui, size.x, skin);
+    }
     const float lines = glance.written.words.empty() ? 0 : clamped(size.y * 0.2F, skin.px(40), skin.px(110));
     arcs_ = glance.inspections.empty()
                 ? 0.0F

@@ -177,10 +177,10 @@ void App::open_first_run(const std::string& path) {
     receive(scope_, read_wanted(ReadFile{path, most_view_bytes}));
     if (scope_.opening_view) return;  // its run is being opened
   } else if (!path.empty()) {
-    drop_path(scope_, path, false);  // confirmed while the shipped run is open
+    drop_path(scope_, path, false);  // confirmed while the last run is open
   }
   const Layout& last = scope_.layout;
-  if (path.empty() && !last.last_run.empty() && std::filesystem::is_directory(last.last_run, error)) {
+  if (!last.last_run.empty() && std::filesystem::is_directory(last.last_run, error)) {
     opening_last_run_ = true;
     session_->post(OpenRun{.path = last.last_run, .go_on = last.continue_last_run});
   } else {
@@ -368,9 +368,9 @@ void App::save_settings_if_changed() {
   if (layout == saved_layout_) return;
   saved_layout_ = std::move(layout);
   // A failure is reported at the end, if it is still there.
-  saving_ = std::async(std::launch::async, [file = settings_file_, settings = Settings{saved_layout_, window_.place()}] {
-    write_settings(file, settings);
-  });
+  saving_ = std::async(
+      std::launch::async,
+      [file = settings_file_, settings = Settings{saved_layout_, window_.place()}] { write_settings(file, settings); });
 }
 
 void App::save_settings() {

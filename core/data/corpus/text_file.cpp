@@ -26,6 +26,8 @@
 namespace attnscope {
 namespace {
 
+constexpr const char* not_utf8 = "is not valid UTF-8";
+
 constexpr std::size_t longest_line = 10000;                       // bytes per line with a pair
 constexpr std::uintmax_t largest_text = std::uintmax_t{1} << 30;  // bytes; its tokens take several times as much
 constexpr std::size_t chunk_size = 1 << 16;
@@ -113,7 +115,7 @@ std::string_view trimmed(std::string_view text) {
 // Why a line is not text.
 std::optional<std::string> encoding_fault(std::string_view line) {
   if (line.find('\0') != std::string_view::npos) return "contains a null byte";
-  if (utf8_fault(line)) return "is not valid UTF-8";
+  if (utf8_fault(line)) return not_utf8;
   return std::nullopt;
 }
 
@@ -195,10 +197,13 @@ class PairCollector {
     if (count_ > 0) return;
     if (report_.examples.empty()) throw CorpusError(fmt::format("{}: the file is empty", config_.source));
     const SkippedLine& first = report_.examples.front();
-    throw CorpusError(
-        fmt::format("{}: no usable pair in {} lines (line {}: {}); each line must be source, {}, target. For running "
-                    "text, use the architecture decoder-only",
-                    config_.source, report_.lines_read, first.line, first.reason, separator));
+    const std::string advice =
+        first.reason == not_utf8
+            ? "convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8"
+            : fmt::format("each line must be source, {}, target. For running text, use the architecture decoder-only",
+                          separator);
+    throw CorpusError(fmt::format("{}: no usable pair in {} lines (line {}: {}); {}", config_.source,
+                                  report_.lines_read, first.line, first.reason, advice));
   }
 
  private:

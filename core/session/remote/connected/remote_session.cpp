@@ -97,7 +97,12 @@ class RemoteSession::Line {
       } catch (const std::exception& error) {  // invalid data from the server
         why = error.what();
       }
-      if (attachment_.get()->line == Attachment::Line::there) pause = first_retry;
+      if (attachment_.get()->line == Attachment::Line::there) {
+        pause = first_retry;
+        say(Message{Severity::warning, fmt::format(mark("The connection to {} was lost: {}. It is tried again; what is "
+                                                        "shown is from before"),
+                                                   address_text(server_), why)});
+      }
       close();
       show({.line = Attachment::Line::lost, .why = why});
       if (session_ == 0) {
