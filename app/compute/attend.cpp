@@ -64,14 +64,14 @@ std::string map_csv(const Snapshot& snapshot, const HeadPlace& place) {
 AttentionPart part_of(const AttendOptions& options, const ModelConfig& model) {
   if (options.part) return part_from(*options.part);
   constexpr std::array by_use = {AttentionPart::cross, AttentionPart::encoder, AttentionPart::decoder};
-  const bool any = options.format != "csv";
+  const bool json = options.format == "json";
   const auto with = [&](int layer, int head) {
     return std::ranges::find_if(by_use, [&](AttentionPart part) {
       const auto [layers, heads] = part_size(model, part);
       return layers >= layer && heads >= head;
     });
   };
-  const auto* const found = with(any ? options.layer.value_or(1) : 1, any ? options.head.value_or(1) : 1);
+  const auto* const found = with(json ? options.layer.value_or(1) : 1, json ? options.head.value_or(1) : 1);
   const auto* const any_attention = found == by_use.end() ? with(1, 1) : found;
   return any_attention == by_use.end() ? AttentionPart::cross : *any_attention;
 }

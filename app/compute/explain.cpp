@@ -305,7 +305,8 @@ void print_explanation(const ExplainOptions& options) {
 // Says which sentences were compared, if the user chose none.
 std::string sentences_by_default(const ExplainOptions& options) {
   const ExplainOptions by_default;
-  if (options.clean != by_default.clean || options.corrupted != by_default.corrupted) return "";
+  if (!options.pairs.empty() || options.clean != by_default.clean || options.corrupted != by_default.corrupted)
+    return "";
   return fmt::format("\nThe sentences are “{}” and “{}”; choose others with --clean and --corrupted", options.clean,
                      options.corrupted);
 }

@@ -65,7 +65,8 @@ void take_typed(std::string& text) {
   ImVector<ImWchar>& typed = ImGui::GetIO().InputQueueCharacters;
   for (const ImWchar sign : typed) {
     char bytes[5] = "";
-    text += ImTextCharToUtf8(bytes, sign);
+    ImTextCharToUtf8(bytes, sign);
+    text += bytes;
   }
   typed.resize(0);
   focus_next_item();
