@@ -534,7 +534,7 @@ void add_length(CLI::App& app, Run& run, LengthOptions& o) {
   CLI::App* sub = add_command(app, run, o, compute<LengthOptions>, "length",
                               "Loss and exact match by sentence length, including lengths beyond training");
   add_run(sub, o.run);
-  add_option(sub, "--corpus", "FILE", o.corpus, "Corpus with the sentences; default: the run's");
+  add_option(sub, "--corpus", "FILE|NAME", o.corpus, "Corpus with the sentences; default: the run's");
   add_option(sub, "--pairs", "N", o.pairs, "Maximum number of pairs per length")->check(CLI::Range(1, 5000));
   sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }

@@ -1,6 +1,7 @@
 #include "commands/attention_json.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "analysis/attention_measures.h"
 
@@ -33,6 +34,22 @@ nlohmann::json maps_json(const AttentionMaps& maps) {
                        {"entropies", row_entropies(maps[layer][head])}});
     }
   }
+  return heads;
+}
+
+bool is_wanted(const AttendOptions& options, AttentionPart part) {
+  return !options.part || *options.part == part_name(part);
+}
+
+bool is_wanted(const AttendOptions& options, int layer, int head) {
+  return options.layer.value_or(layer) == layer && options.head.value_or(head) == head;
+}
+
+nlohmann::json wanted_maps_json(const Snapshot& snapshot, AttentionPart part, const AttendOptions& options) {
+  nlohmann::json heads = nlohmann::json::array();
+  if (!is_wanted(options, part)) return heads;
+  for (nlohmann::json& head : maps_json(maps_of(snapshot, part)))
+    if (is_wanted(options, head["layer"], head["head"])) heads.push_back(std::move(head));
   return heads;
 }
 

@@ -18,19 +18,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool is_wanted(const AttendOptions& options, AttentionPart part) {
-  return !options.part || *options.part == part_name(part);
-}
-
-bool is_wanted(const AttendOptions& options, int layer, int head) {
-  return options.layer.value_or(layer) == layer && options.head.value_or(head) == head;
-}
-
 Json captured_maps_json(const Snapshot& frame, AttentionPart part, const AttendOptions& options) {
   Json heads = Json::array();
-  if (!is_wanted(options, part)) return heads;
-  for (const auto& head : maps_json(maps_of(frame, part))) {
-    if (!is_wanted(options, head["layer"], head["head"])) continue;
+  for (const auto& head : wanted_maps_json(frame, part, options)) {
     if (frame.model.has_weights())
       heads.push_back(Json(head));
     else

@@ -27,16 +27,6 @@ nlohmann::json outcome_json(const Snapshot& snapshot) {
           {"gold", gold_json(snapshot.gold)}};
 }
 
-// All heads, or those that the options name.
-nlohmann::json wanted_maps_json(const Snapshot& snapshot, AttentionPart part, const AttendOptions& options) {
-  nlohmann::json heads = nlohmann::json::array();
-  if (options.part && *options.part != part_name(part)) return heads;
-  for (nlohmann::json& head : maps_json(maps_of(snapshot, part)))
-    if (options.layer.value_or(head["layer"]) == head["layer"] && options.head.value_or(head["head"]) == head["head"])
-      heads.push_back(std::move(head));
-  return heads;
-}
-
 nlohmann::json attention_json(const Snapshot& snapshot, const AttendOptions& options, std::int64_t step,
                               std::int64_t unknown) {
   nlohmann::json json = {{"step", step},

@@ -300,8 +300,6 @@ void print_explanation(const ExplainOptions& options) {
   }
 }
 
-}  // namespace
-
 // Says which sentences were compared, if the user chose none.
 std::string sentences_by_default(const ExplainOptions& options) {
   const ExplainOptions by_default;
@@ -310,6 +308,8 @@ std::string sentences_by_default(const ExplainOptions& options) {
   return fmt::format("\nThe sentences are “{}” and “{}”; choose others with --clean and --corrupted", options.clean,
                      options.corrupted);
 }
+
+}  // namespace
 
 int explain(const ExplainOptions& options) {
   if (options.attribution) {

@@ -36,7 +36,6 @@ struct HeldEvents::Queue {
                                          std::pair{ImGuiContextHookType_NewFramePost, &Queue::give_back}}) {
       ImGuiContextHook hook;
       hook.Type = type;
-      hook.Owner = owner;
       hook.Callback = callback;
       hook.UserData = this;
       ImGui::AddContextHook(&context, &hook);
@@ -85,7 +84,6 @@ struct HeldEvents::Queue {
     for (const ImGuiInputEvent& event : queue.held) events.push_back(event);
   }
 
-  static constexpr ImGuiID owner = 0x61747473;
   ImGuiContext& context;
   std::vector<ImGuiInputEvent> held;  // during NewFrame
   bool moves_focus = false;           // the last event of this frame

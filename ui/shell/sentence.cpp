@@ -140,7 +140,7 @@ struct Receiver {
       scope.layout.last_run = scope.a.run.folder;
       scope.layout.continue_last_run = scope.saved_to.empty() && scope.a.run.autosaved;
     }
-    // What was said of the run before, and of attempts that failed since.
+    // Messages about the previous run, and about attempts that failed since.
     std::erase_if(scope.toasts, [before](const Toast& toast) {
       const bool has_been_seen = before != 0 && toast.shown_at >= 0;
       return has_been_seen && !toast.offer && (toast.stays || toast.message.severity == Severity::error);

@@ -246,7 +246,7 @@ std::optional<std::string> acceptable(const FileBrowser& browser) {
 
 // A path was entered instead of a name.
 void go_to_named_folder(FileBrowser& browser, std::vector<Command>& commands) {
-  const fs::path path = fs::path(browser.listing.path) / browser.name;  // or the name alone, if it is absolute
+  const fs::path path = fs::path(browser.listing.path) / browser.name;  // an absolute name replaces the folder
   browser.name = path.filename().string();
   go_to(browser, path.parent_path().string(), commands);
   browser.entered = !browser.name.empty();

@@ -337,7 +337,7 @@ class Picture {
     return is_lit(written) && glance_.read_from[static_cast<std::size_t>(written)] == chosen_;
   }
 
-  // True if the word goes on in the next one without a space, as in "wide.".
+  // True if the next word follows without a space, as in "wide.".
   static bool touches_next(const Setting& setting, int at) {
     if (at < 0 || at + 1 >= std::ssize(setting.boxes)) return false;
     const Box &box = setting.boxes[static_cast<std::size_t>(at)],

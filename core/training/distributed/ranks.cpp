@@ -92,6 +92,8 @@ std::string address_towards(const std::string& host) {
   return name;
 }
 
+// True if something listens at the port of rank 0's machine; it need not be rank 0. Throws RanksError if the host is
+// unknown.
 bool accepts_connections(const RankPlace& place) {
   const Addresses addresses = addresses_of(place.host, place.port, SOCK_STREAM);
   constexpr timeval longest{2, 0};
